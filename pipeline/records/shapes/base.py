@@ -1,0 +1,131 @@
+"""What all shapes share: metadata, conditions, owner references, and the dropping of what policy forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from pipeline.records import times
+from pipeline.records.quantity import Quantity
+
+
+class Part(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+    """A piece of a Kubernetes object: camelCase on the wire, everything optional."""
+
+
+class OwnerReference(Part):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+    @property
+    def group(self) -> str:
+        """The API group: `batch` of `batch/v1`, empty for core."""
+        return self.api_version.rpartition("/")[0]
+
+
+class Meta(Part):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+    @property
+    def created_ms(self) -> int | None:
+        """Creation, a whole second."""
+        return times.parse_ms(self.creation_timestamp)
+
+    @property
+    def deleted_ms(self) -> int | None:
+        """When deletion was asked for: deletionTimestamp less the grace period (rule P4); None if it was not."""
+        at = times.parse_ms(self.deletion_timestamp)
+        return None if at is None else at - 1000 * (self.deletion_grace_period_seconds or 0)
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner marked as controller, else the only owner."""
+        owners = self.owner_references or ()
+        for owner in owners:
+            if owner.controller:
+                return owner
+        return owners[0] if len(owners) == 1 else None
+
+
+class Condition(Part):
+    type: str = ""
+    status: str = ""
+    reason: str | None = None
+    message: str | None = None
+    last_transition_time: str | None = None
+
+
+class Shape(Part):
+    """A whole object. List items carry no kind and apiVersion; the reader of the list adds them."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: Meta = msgspec.field(default_factory=Meta)
+
+    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
+        """Every value that policy forbids: (path, the part that holds it, its attribute)."""
+        return iter(())
+
+
+class EnvVar(Part):
+    """Of an environment variable the name and the reference stay; the value is only decoded to be dropped."""
+
+    name: str = ""
+    value: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    value_from: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class ResourceNeeds(Part):
+    requests: dict[str, Quantity] | None = None
+    limits: dict[str, Quantity] | None = None
+
+
+class ContainerPort(Part):
+    host_port: int | None = None
+    host_ip: str | None = msgspec.field(default=None, name="hostIP")
+    protocol: str | None = None
+    container_port: int | None = None
+
+
+class Container(Part):
+    name: str = ""
+    resources: ResourceNeeds | None = None
+    ports: list[ContainerPort] | None = None
+    env: list[EnvVar] | None = None
+    restart_policy: str | None = None
+
+
+def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
+    """Removes forbidden values in place and returns their paths; of annotations not `allowed` only the path stays."""
+    dropped: list[str] = []
+    for path, part, attribute in shape.secrets():
+        setattr(part, attribute, msgspec.UNSET)
+        dropped.append(path)
+    annotations = shape.metadata.annotations
+    if annotations:
+        for key in [key for key in annotations if key not in allowed]:
+            del annotations[key]
+            dropped.append(f"metadata.annotations.{key}")
+    return tuple(dropped)
+
+
+def env_secrets(path: str, containers: list[Container] | None) -> Iterator[tuple[str, msgspec.Struct, str]]:
+    """Literal values of environment variables of a list of containers."""
+    for n, container in enumerate(containers or ()):
+        for m, variable in enumerate(container.env or ()):
+            if variable.value is not msgspec.UNSET:
+                yield f"{path}[{n}].env[{m}].value", variable, "value"
