@@ -1,0 +1,185 @@
+"""The embedded runner: one thread, 256 bucket machines, the spool's log in, the outbox out.
+
+A turn reads a batch of the log, applies it, and commits states, timers, position and rows in one transaction. A kill at
+any point repeats the turn from the last commit and makes the same rows again. Ticks go to all buckets, so their times
+are one number except in between.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from aggregation.runners.bucket import Bucket, Operator
+from aggregation.runners.store import Progress, StateStore, Stored
+from pipeline import faults
+from pipeline.log.position import Position
+from pipeline.log.segments import Batch
+from pipeline.records import codec, rows, tables, times
+from pipeline.records.envelope import Record, TickRecord
+from pipeline.records.jobs import BUCKETS, JobRef
+
+_MAX_OPEN_STATES = 200_000
+_DEAD_BYTES = 65_536
+
+
+class Log(Protocol):
+    """Where batches come from: `pipeline.log`'s named reader."""
+
+    def read(self, max_records: int = ..., max_bytes: int = ...) -> Batch: ...
+    def ack(self, position: Position) -> None: ...
+
+
+class Turn(NamedTuple):
+    """What one turn did: records applied (ticks not counted), rows written, dead letters."""
+
+    records: int
+    rows: int
+    dead: int
+
+
+class EmbeddedRunner:
+    """Applies the log to the operator; see the module's text. `job_of` says whose job a record concerns."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        job_of: Callable[[Record], JobRef | None],
+        store: StateStore,
+        log: Log,
+        cluster: str,
+        *,
+        acked: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._job_of = job_of
+        self._store = store
+        self._log = log
+        self._cluster = cluster
+        self._acked = acked
+        found = store.progress()
+        self._generation = found.generation if found else 1
+        self.position = found.position if found else Position(0, 0)
+        self.now = found.now if found else -1
+        seen = found.buckets if found else (-1,) * BUCKETS
+        self._buckets = [Bucket(operator, store, cluster, max(own, self.now)) for own in seen]
+        for bucket, key, timers in store.timers():
+            self._buckets[bucket].arm(key, timers)
+        self._touched: set[int] = set()
+        self._reported = self.now
+        self._dead: list[rows.Row] = []
+
+    def turn(self, max_records: int = 5000) -> Turn:
+        """Reads, applies and commits one batch; Turn(0, 0, 0) when the log has nothing new."""
+        batch = self._log.read(max_records=max_records)
+        if batch.end == self.position:
+            return Turn(0, 0, 0)
+        applied = sum(self._apply(entry.stamp, entry.line) for entry in batch.entries)
+        self.position = batch.end
+        written, dead = self._commit()
+        return Turn(applied, written, dead)
+
+    def _apply(self, stamp: int, line: bytes) -> int:
+        try:
+            record = codec.decode(line)
+        except codec.Undecodable as error:
+            self._dead.append(self._dead_letter("line", line, error, stamp))
+            return 0
+        if isinstance(record, TickRecord):
+            self._tick(stamp)
+            return 0
+        number = record.bucket
+        bucket = self._buckets[number]
+        self._touched.add(number)
+        job = self._job_of(record)
+        if job is None:
+            bucket.advance(stamp)
+        else:
+            bucket.take(f"{record.cluster}/{job.uid}", job, record, stamp)
+        for failure in bucket.failures:
+            kind = "timer" if failure.record is None else type(failure.record).__name__
+            data = b"" if failure.record is None else codec.encode(failure.record)
+            self._dead.append(self._dead_letter(kind, data or failure.key.encode(), failure.error, stamp))
+        bucket.failures.clear()
+        return 1
+
+    def _tick(self, stamp: int) -> None:
+        self.now = max(self.now, stamp)
+        for number, bucket in enumerate(self._buckets):
+            due = bucket.next_due
+            if due is not None and due <= stamp:
+                self._touched.add(number)
+                bucket.advance(stamp)
+            else:
+                bucket.now = max(bucket.now, stamp)
+
+    def _commit(self) -> tuple[int, int]:
+        changes: list[tuple[str, int, Stored | None]] = []
+        by_table: defaultdict[str, list[rows.Row]] = defaultdict(list)
+        for number in sorted(self._touched):
+            bucket = self._buckets[number]
+            changes.extend((key, number, stored) for key, stored in bucket.commit())
+            for row in bucket.rows:
+                row.version = rows.sequence(self._generation, row.version)
+                by_table[row.table].append(row)
+            bucket.rows = []
+        by_table[tables.DEAD_LETTER.name].extend(self._dead)
+        if self.now > self._reported:
+            by_table[tables.PROGRESS.name].append(self._progress_row())
+            self._reported = self.now
+        items = [(name, msgspec.json.encode(made), len(made)) for name, made in _in_order(by_table) if made]
+        faults.point("aggregation.commit")
+        self._store.commit(changes, items, self._progress(), self._acked())
+        faults.point("aggregation.committed")
+        self._log.ack(self.position)
+        counts = sum(count for _, _, count in items), len(self._dead)
+        self._dead = []
+        self._let_go()
+        self._touched.clear()
+        return counts
+
+    def _let_go(self) -> None:
+        if sum(bucket.open_states() for bucket in self._buckets) > _MAX_OPEN_STATES:
+            for bucket in self._buckets:
+                bucket.forget(lambda key: False)
+
+    def _progress(self) -> Progress:
+        return Progress(self._generation, self.position, self.now, tuple(bucket.now for bucket in self._buckets))
+
+    def _progress_row(self) -> rows.Row:
+        values = {"cluster": self._cluster, "stage": "aggregation", "log_at": self.now, "loaded_at": None}
+        return rows.Row(tables.PROGRESS.name, rows.sequence(self._generation, self.now), values)
+
+    def _dead_letter(self, kind: str, data: bytes, error: Exception, stamp: int) -> rows.Row:
+        digest = hashlib.sha256(data).hexdigest()
+        values = {
+            "day": times.day_ms(stamp),
+            "cluster": self._cluster,
+            "id": f"aggregation/{digest}",
+            "stage": "aggregation",
+            "kind": kind,
+            "error": f"{type(error).__name__}: {error}",
+            "bytes": base64.b64encode(data[:_DEAD_BYTES]).decode(),
+            "size": len(data),
+            "sha256": digest,
+            "observed_at": stamp,
+        }
+        return rows.Row(tables.DEAD_LETTER.name, stamp, values)
+
+
+def _in_order(by_table: dict[str, list[rows.Row]]) -> list[tuple[str, list[rows.Row]]]:
+    """Progress last: whoever reads it may rely on all that came before."""
+    return sorted(by_table.items(), key=lambda item: item[0] == tables.PROGRESS.name)
+
+
+def rebuild(store: StateStore) -> Progress:
+    """Starts a new generation: states are forgotten, the log is read from its beginning, new rows win over old ones."""
+    found = store.progress()
+    generation = (found.generation if found else 0) + 1
+    progress = Progress(generation, Position(0, 0), -1, (-1,) * BUCKETS)
+    store.clear(progress)
+    return progress
