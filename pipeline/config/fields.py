@@ -16,10 +16,12 @@ Go's form and sizes with a unit; code gets plain numbers and gives them as defau
 
 from __future__ import annotations
 
+import typing
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import pydantic
+from pydantic.fields import FieldInfo
 
 from pipeline.config import sizes
 from pipeline.records import sla
@@ -44,6 +46,25 @@ class Unit:
     def __init__(self, name: str, show: Any) -> None:
         self.name = name
         self.show = show
+
+
+def unit_of(field: FieldInfo) -> Unit | None:
+    """The unit of a field, also where it may be absent (`Duration | None`) or a list."""
+    marks = [*field.metadata, *_marks(field.annotation)]
+    return next((mark for mark in marks if isinstance(mark, Unit)), None)
+
+
+def is_live(field: FieldInfo) -> bool:
+    """Whether a reload changes the field in a running process."""
+    return any(isinstance(mark, Live) for mark in field.metadata)
+
+
+def _marks(annotation: Any) -> list[Any]:
+    """Everything that `Annotated` says anywhere inside."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner, *marks = typing.get_args(annotation)
+        return marks + _marks(inner)
+    return [mark for part in typing.get_args(annotation) for mark in _marks(part)]
 
 
 def from_user(info: pydantic.ValidationInfo) -> bool:
