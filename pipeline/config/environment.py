@@ -6,7 +6,7 @@ type, so `8080` is a number where a number is wanted and text where text is want
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import yaml
@@ -85,5 +85,16 @@ def _put(layer: Layer, path: tuple[str, ...], value: object, origin: Origin) -> 
     if isinstance(inside.get(path[-1]), dict) and not isinstance(value, dict):
         return f"conflicts with {layer.origins[path]}, which sets a part of it"
     inside[path[-1]] = value
-    layer.origins[path] = origin
+    layer.origins.update(dict.fromkeys(_within(path, value), origin))
     return None
+
+
+def _within(path: KeyPath, value: object) -> Iterator[KeyPath]:
+    """The path of a value and of everything in it."""
+    yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _within((*path, key), inner)
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from _within((*path, at), inner)

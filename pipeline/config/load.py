@@ -18,7 +18,7 @@ from pipeline import extensions
 from pipeline.config import environment, files, mistakes, origins, shape
 from pipeline.config.fields import Section
 from pipeline.config.ground import Ground
-from pipeline.config.origins import KeyPath, Layer, Origin, Problem
+from pipeline.config.origins import DEFAULT, KeyPath, Layer, Origin, Problem
 from pipeline.errors import ConfigInvalid
 
 S = TypeVar("S", bound=pydantic.BaseModel)
@@ -46,7 +46,7 @@ class Loaded:
 
     def origin(self, path: KeyPath) -> Origin:
         """Where the value at `path` was written, or `DEFAULT`."""
-        return origins.nearest(dict(self.origins), path)
+        return self.origins.get(path, DEFAULT)
 
 
 def load(
