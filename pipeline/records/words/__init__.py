@@ -1,0 +1,126 @@
+"""The sentences, made in one place and printed unchanged by the command line, the page and alerts.
+
+A language is one file with the same three things: a title of each reason (for charts and tables), the clause that says
+why a job waits or waited, and what would help. Texts are whole sentences with places to fill; they are never put
+together from pieces of grammar.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+import msgspec
+
+from pipeline.records import reasons, sla
+from pipeline.records.words import en, zh
+
+LANGUAGES: Final[dict[str, ModuleType]] = {"en": en, "zh": zh}
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a sentence is made from. Times in milliseconds; `share` 0 to 1; `overrun_ms` > 0 if the promise is broken."""
+
+    phase: str
+    wait_ms: int
+    promise_ms: int | None = None
+    overrun_ms: int = 0
+    left_ms: int | None = None
+    """Until the deadline, of an open wait that still keeps its promise."""
+    reason: str | None = None
+    detail: str | None = None
+    resource: str | None = None
+    reason_ms: int = 0
+    share: float = 0.0
+    queue: str | None = None
+    now_reason: str | None = None
+    now_detail: str | None = None
+    now_resource: str | None = None
+    nodes: int | None = None
+    total_nodes: int | None = None
+
+
+def language(wanted: str | None) -> str:
+    """`zh` for anything that begins so (`zh-CN`, `zh_Hans`), else `en`."""
+    return "zh" if (wanted or "").lower().startswith("zh") else "en"
+
+
+def title(lang: str, reason: str) -> str:
+    """The reason's name in charts and tables; the code itself if it is not in the closed list."""
+    return str(LANGUAGES[lang].TITLES.get(reason, reason))
+
+
+def because(
+    lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
+) -> str:
+    """The clause that follows "because": `no node has enough nvidia.com/gpu`."""
+    return _pick(LANGUAGES[lang].BECAUSE, reason, detail).format(**_places(lang, resource, queue))
+
+
+def helps(
+    lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
+) -> str:
+    """What would end a wait for this reason, in one sentence; empty if nobody can say."""
+    return _pick(LANGUAGES[lang].HELPS, reason, detail, "").format(**_places(lang, resource, queue))
+
+
+def sentence(lang: str, told: Told) -> str:
+    """One or two sentences: how long, of which promise, because of what, and what holds it now."""
+    texts = LANGUAGES[lang].SENTENCES
+    head = texts[_head(told)].format(
+        wait=duration(told.wait_ms),
+        promise=duration(told.promise_ms or 0),
+        overrun=duration(told.overrun_ms),
+        left=duration(told.left_ms or 0),
+    )
+    if told.reason is None:
+        return str(head)
+    key = "most_waiting" if told.phase == "waiting" else "most"
+    if told.share >= 0.995:
+        key = "all_waiting" if told.phase == "waiting" else "all"
+    body = texts[key].format(
+        ms=duration(told.reason_ms),
+        share=round(100 * told.share),
+        because=because(lang, told.reason, told.detail, told.resource, told.queue),
+    )
+    parts = [head, body]
+    if told.phase == "waiting" and told.now_reason is not None:
+        same = (told.now_reason, told.now_resource) == (told.reason, told.resource)
+        if told.nodes is not None and told.total_nodes:
+            parts.append(texts["nodes"].format(nodes=told.nodes, total=told.total_nodes) if same else _now(lang, told))
+        elif not same:
+            parts.append(_now(lang, told))
+    return str(texts["join"]).join(parts)
+
+
+def duration(millis: int) -> str:
+    """`47m12s`: whole seconds from ten seconds on, a tenth below, milliseconds below one second."""
+    if abs(millis) >= 10_000:
+        return sla.format_duration_ms(millis - millis % 1000 if millis > 0 else -(-millis - -millis % 1000))
+    return sla.format_duration_ms(millis - millis % 100 if abs(millis) >= 1000 else millis)
+
+
+def _now(lang: str, told: Told) -> str:
+    clause = because(lang, told.now_reason or reasons.UNKNOWN, told.now_detail, told.now_resource, told.queue)
+    return str(LANGUAGES[lang].SENTENCES["now"]).format(because=clause)
+
+
+def _head(told: Told) -> str:
+    if told.phase == "waiting":
+        if told.overrun_ms > 0:
+            return "waiting_broken"
+        return "waiting_promise" if told.promise_ms else "waiting"
+    kept = "" if not told.promise_ms else "_broken" if told.overrun_ms > 0 else "_kept"
+    return f"{told.phase}{kept}"
+
+
+def _pick(texts: dict[str, str], reason: str, detail: str | None, missing: str | None = None) -> str:
+    for key in (f"{reason}/{detail}", reason):
+        if key in texts:
+            return texts[key]
+    return texts[reasons.UNKNOWN] if missing is None else missing
+
+
+def _places(lang: str, resource: str | None, queue: str | None) -> dict[str, str]:
+    fallback = LANGUAGES[lang].FALLBACKS
+    return {"resource": resource or fallback["resource"], "queue": queue or fallback["queue"]}
