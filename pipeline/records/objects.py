@@ -44,7 +44,7 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class ObjectChange(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
-    """One change. `object` is the projected object as JSON (`pipeline.records.shapes`); None for moved and facts.
+    """One change. `object` is the projected object as JSON (`pipeline.records.shapes`); UNSET for moved and facts.
 
     - added, modified, deleted: as the watch said, or as a list after a gap showed (`synthetic`, with `unseen_since`: the
       last contact before the change was seen, ms).
@@ -63,7 +63,7 @@ class ObjectChange(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     job: JobRef | None = None
     moved_to: JobRef | None = None
     facts: Facts | None = None
-    object: msgspec.Raw | None = None
+    object: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     start_observed: bool = True
     """False: first sight was not its creation, so what came before is not known."""
     synthetic: bool = False
