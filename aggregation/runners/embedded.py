@@ -18,8 +18,7 @@ import msgspec
 from aggregation.runners.bucket import Bucket, Operator
 from aggregation.runners.store import Progress, StateStore, Stored
 from pipeline import faults
-from pipeline.log.position import Position
-from pipeline.log.segments import Batch
+from pipeline.log import Batch, Position
 from pipeline.records import codec, rows, tables, times
 from pipeline.records.envelope import Record, TickRecord
 from pipeline.records.jobs import BUCKETS, JobRef

@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 
 from aggregation.runners.bucket import Stored
-from pipeline.log import outbox
-from pipeline.log.position import Position
+from pipeline.log import Position, outbox
 
 _SCHEMA = """
 create table if not exists state (key text primary key, bucket integer not null, timers blob not null, data blob not null)
