@@ -1,0 +1,102 @@
+"""Lines of a block: log time without decoding whole records, and which lines of a damaged block are still good.
+
+Two paths. A block whose CRC32 fits is exactly what the writer wrote, so one search a line is enough. A block that does
+not fit is taken line by line against the lengths and CRCs that its index entry holds; a block that was never indexed
+when it was written has none, so there a line is good when it is JSON with an `observedms`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from itertools import accumulate, count
+from operator import add
+from typing import NamedTuple
+
+import msgspec
+
+_OBSERVED = re.compile(rb'"observedms":(\d+)[,}]')
+
+
+class _Observed(msgspec.Struct, gc=False):
+    observedms: int
+
+
+_decoder = msgspec.json.Decoder(_Observed)
+
+
+class Lines(NamedTuple):
+    """The good lines of a block: for each its log time and the offset behind its newline."""
+
+    lines: list[bytes]
+    stamps: list[int]
+    ends: list[int]
+
+
+def observed_ms(line: bytes) -> int | None:
+    """`observedms` of a line; None when the line is not a JSON object that has one."""
+    try:
+        return _decoder.decode(line).observedms
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def table(lines: list[bytes]) -> bytes:
+    """Length and CRC32 of every line, as an index entry holds them."""
+    flat = [0] * (2 * len(lines))
+    flat[0::2] = map(len, lines)
+    flat[1::2] = map(zlib.crc32, lines)
+    return struct.pack(f"<{len(flat)}I", *flat)
+
+
+def whole(data: bytes, offset: int, stamp: int) -> Lines:
+    """The lines of a block that is as it was written."""
+    lines = data.split(b"\n")
+    lines.pop()  # behind the last newline
+    ends = list(map(add, accumulate(map(len, lines), initial=offset), count()))
+    del ends[0]
+    stamps = []
+    search = _OBSERVED.search
+    for line in lines:
+        found = search(line)
+        seen = int(found[1]) if found else observed_ms(line)
+        if seen is None:
+            return checked(data, offset, stamp)
+        if seen > stamp:
+            stamp = seen
+        stamps.append(stamp)
+    return Lines(lines, stamps, ends)
+
+
+def checked(data: bytes, offset: int, stamp: int) -> Lines:
+    """The lines that are JSON with an `observedms`; a last line without newline is torn."""
+    kept = Lines([], [], [])
+    lines = data.split(b"\n")
+    for line in lines[:-1]:
+        offset += len(line) + 1
+        seen = observed_ms(line)
+        if seen is not None:
+            stamp = max(stamp, seen)
+            _keep(kept, line, stamp, offset)
+    return kept
+
+
+def by_table(data: bytes, offset: int, stamp: int, known: bytes) -> Lines:
+    """The lines that still have the CRC32 with which they were written, wherever newlines are now."""
+    kept = Lines([], [], [])
+    at = 0
+    for length, crc32 in struct.iter_unpack("<II", known):
+        line = data[at : at + length]
+        at += length + 1
+        seen = observed_ms(line) if zlib.crc32(line) == crc32 else None
+        if seen is not None:
+            stamp = max(stamp, seen)
+            _keep(kept, line, stamp, offset + at)
+    return kept
+
+
+def _keep(kept: Lines, line: bytes, stamp: int, end: int) -> None:
+    kept.lines.append(line)
+    kept.stamps.append(stamp)
+    kept.ends.append(end)

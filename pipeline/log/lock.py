@@ -1,0 +1,30 @@
+"""One writer a log, held by an OS lock that goes away with its process however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from pipeline.errors import UserError
+
+
+def take(path: Path, what: str) -> int:
+    """Lock a file and return its descriptor; closing it gives the lock back.
+
+    Raises UserError when somebody holds it; `what` names the thing that is locked, for the message.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(fd, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(fd)
+        raise UserError(
+            f"{what} is in use by process {holder}",
+            where=str(path.parent),
+            fix="Stop that process, or give this one a folder of its own.",
+        ) from None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    return fd

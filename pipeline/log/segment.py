@@ -1,0 +1,106 @@
+"""The segment being written: data, fsync, index entry, in this order, or nothing.
+
+When a step fails, what it left is cut off again, so that the same lines can be written once more. When even cutting
+fails, or an fsync failed (after which the kernel may have dropped the pages), the segment is never written again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline import clock, faults
+from pipeline.errors import Transient
+from pipeline.log import layout
+
+WRITE_BYTES = 256 << 10
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class LogFull(Transient):
+    """The log is at its limit or its disk is full. Nothing was dropped: what was not written is still the writer's."""
+
+
+class LogBroken(Transient):
+    """The disk refuses to write or to fsync for another reason than space. Nothing was dropped."""
+
+
+class Sealed(NamedTuple):
+    """A block ready for disk: its data and its index entry."""
+
+    data: bytes
+    entry: bytes
+
+
+class SegmentWriter:
+    """The one open segment of a log. `size`: bytes that are durable and indexed."""
+
+    def __init__(self, directory: Path, number: int) -> None:
+        self._directory = directory
+        self.number = number
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        self._fd = os.open(layout.data_path(directory, number), flags, 0o644)
+        self._index_fd = os.open(layout.index_path(directory, number), flags, 0o644)
+        layout.sync_directory(directory)
+        self.size = os.fstat(self._fd).st_size
+        self.index_size = os.fstat(self._index_fd).st_size
+        self.usable = True
+        self._opened_s = clock.monotonic_s()
+
+    def age_s(self) -> float:
+        return clock.monotonic_s() - self._opened_s
+
+    def present(self) -> bool:
+        """False when somebody removed one of the files: readers could not see what is written now."""
+        return os.fstat(self._fd).st_nlink > 0 and os.fstat(self._index_fd).st_nlink > 0
+
+    def write(self, blocks: Sequence[Sealed]) -> None:
+        """Make the blocks durable, then readable. Raises LogFull or LogBroken; the segment is then as before."""
+        try:
+            _write(self._fd, b"".join([block.data for block in blocks]), "log.write")
+            self._sync()
+            faults.point("log.index")
+            _write(self._index_fd, b"".join([block.entry for block in blocks]), "log.index.write")
+        except OSError as error:
+            self._undo()
+            raise _refusal(error, self._directory) from error
+        self.size += sum([len(block.data) for block in blocks])
+        self.index_size += sum([len(block.entry) for block in blocks])
+
+    def close(self) -> None:
+        """Close the files. The index is made durable here only: after a power failure it is derived from the data."""
+        try:
+            os.fsync(self._index_fd)
+        finally:
+            os.close(self._index_fd)
+            os.close(self._fd)
+
+    def _sync(self) -> None:
+        try:
+            os.fdatasync(self._fd)
+        except OSError:
+            self.usable = False
+            raise
+
+    def _undo(self) -> None:
+        try:
+            os.ftruncate(self._index_fd, self.index_size)
+            os.ftruncate(self._fd, self.size)
+        except OSError:
+            self.usable = False
+
+
+def _write(fd: int, data: bytes, fault: str) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view[:WRITE_BYTES]) :]
+        faults.point(fault)
+
+
+def _refusal(error: OSError, directory: Path) -> Transient:
+    if error.errno in _NO_SPACE:
+        return LogFull(f"no space for the log {directory}: {error.strerror}; it goes on when there is space again")
+    return LogBroken(f"the log {directory} cannot be written: {error.strerror}")

@@ -1,0 +1,246 @@
+"""The writer of a log: buffers lines, makes them durable as blocks, keeps log time, rolls and removes segments."""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Self
+
+from pipeline import clock
+from pipeline.log import index, layout, lines, lock, readers, recovery, retention, wake
+from pipeline.log.options import LogOptions
+from pipeline.log.positions import Position
+from pipeline.log.segment import LogFull, Sealed, SegmentWriter
+from pipeline.records import codec
+from pipeline.records.envelope import TickRecord
+
+BLOCK_BYTES = 1 << 20
+"""Lines are indexed in runs of about this size."""
+PIECE_BYTES = 8 << 20
+"""Lines are fsynced in runs of at most about this size."""
+MAX_TICKS = 3600
+"""A jump of log time longer than this is told by the ticks of its last hour."""
+_RETAIN_S = 30.0
+
+
+class LogWriter:
+    """The one writer of a log folder. Safe to share between threads.
+
+    `append` and `tick` only buffer; `sync` makes all of it durable and readable. When `sync` raises LogFull (the limit or
+    the disk) or LogBroken, nothing was lost: the lines stay buffered, `append` refuses new ones, and the next `sync`
+    tries again.
+    """
+
+    def __init__(self, directory: Path, *, options: LogOptions) -> None:
+        """Take the folder, cut a torn tail, index what is whole. Raises UserError when another writer holds it."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.options = options
+        self._lock_fd = lock.take(directory / layout.LOCK, "the log")
+        self._guard = threading.RLock()
+        self._bell = wake.bell(directory)
+        self.recovery = recovery.recover(directory)
+        self._segment = SegmentWriter(directory, self.recovery.number)
+        self._stamp = self._appended_stamp = self.recovery.stamp
+        self._tick_s = self._stamp // 1000
+        self._lines: list[bytes] = []
+        self._observed: list[int] = []
+        self._bytes = 0
+        self._full = False
+        self.dropped_segments = 0
+        self.dropped_bytes = 0
+        """Segments and bytes removed unread, with `drop_oldest` only."""
+        self._closed_bytes = 0
+        self._next_retention_s = 0.0
+        self._retain()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def stamp(self) -> int:
+        """Log time (ms) with all appended lines included; 0 in an empty log."""
+        return self._appended_stamp
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all segments and their indexes."""
+        return self._closed_bytes + self._segment.size + self._segment.index_size
+
+    @property
+    def full(self) -> bool:
+        """Whether the last `sync` failed; readiness looks at it."""
+        return self._full
+
+    def append(self, lines: Sequence[bytes], observed_ms: Sequence[int]) -> None:
+        """Buffer lines with their `observedms`. Raises LogFull while the log is full, without taking any of them."""
+        if not lines:
+            return
+        if len(lines) != len(observed_ms):
+            raise ValueError(f"{len(lines)} lines with {len(observed_ms)} times")
+        joined = b"\n".join(lines)
+        if joined.count(b"\n") != len(lines) - 1 or not all(lines):
+            raise ValueError("a record must be one line that is not empty")
+        with self._guard:
+            if self._full:
+                raise LogFull(f"the log {self.directory} takes nothing until it has space again")
+            self._buffer(lines, observed_ms, len(joined) + 1)
+
+    def tick(self, now_ms: int) -> None:
+        """Buffer a tick for each whole second from the last tick up to `now_ms`; an earlier time adds nothing."""
+        with self._guard:
+            last_s = now_ms // 1000
+            if self._full or last_s <= self._tick_s:
+                return
+            first_s = max(self._tick_s + 1, last_s - MAX_TICKS + 1) if self._tick_s else last_s
+            times = [second * 1000 for second in range(first_s, last_s + 1)]
+            ticks = [self._tick_line(ms) for ms in times]
+            self._buffer(ticks, times, sum(map(len, ticks)) + len(ticks))
+            self._tick_s = last_s
+
+    def sync(self) -> Position:
+        """Make all buffered lines durable, then readable; the position behind the last. Raises LogFull, LogBroken."""
+        with self._guard:
+            written = False
+            try:
+                while self._lines:
+                    self._write_piece()
+                    written = True
+                self._full = False
+            except Exception:
+                self._full = True
+                raise
+            finally:
+                if written:
+                    self._bell.ring()
+            if clock.monotonic_s() >= self._next_retention_s:
+                self._retain()
+            return Position(self._segment.number, self._segment.size)
+
+    def close(self) -> None:
+        """Sync and give the folder back. What could not be synced is lost with the exception that says so."""
+        with self._guard:
+            if self._lock_fd < 0:
+                return
+            try:
+                self.sync()
+            finally:
+                self._segment.close()
+                os.close(self._lock_fd)
+                self._lock_fd = -1
+
+    def _buffer(self, lines: Sequence[bytes], observed_ms: Sequence[int], size: int) -> None:
+        self._lines.extend(lines)
+        self._observed.extend(observed_ms)
+        self._bytes += size
+        self._appended_stamp = max(self._appended_stamp, *observed_ms)
+
+    def _tick_line(self, ms: int) -> bytes:
+        cluster = self.options.cluster
+        return codec.encode(
+            TickRecord(
+                id=f"{cluster}/tick/{ms}",
+                source=self.options.source,
+                cluster=cluster,
+                partitionkey="*",
+                observedms=ms,
+            )
+        )
+
+    def _write_piece(self) -> None:
+        """Write the first lines of the buffer, about PIECE_BYTES of them, and take them off the buffer."""
+        self._make_room()
+        self._roll_if_due()
+        ends = list(accumulate(map(len, self._lines)))
+        piece = min(bisect_left(ends, PIECE_BYTES) + 1, len(ends))
+        sealed, stamp, begin = [], self._stamp, 0
+        offset = self._segment.size
+        while begin < piece:
+            limit = (ends[begin - 1] if begin else 0) + BLOCK_BYTES
+            end = min(bisect_left(ends, limit, begin) + 1, piece)
+            block = _seal(self._lines[begin:end], offset, stamp)
+            sealed.append(block)
+            offset += len(block.data)
+            stamp = max(stamp, *self._observed[begin:end])
+            begin = end
+        self._segment.write(sealed)
+        self._stamp = stamp
+        self._bytes -= ends[piece - 1] + piece
+        del self._lines[:piece], self._observed[:piece]
+
+    def _roll_if_due(self) -> None:
+        segment, options = self._segment, self.options
+        due = segment.size >= options.segment_bytes or (segment.size and segment.age_s() >= options.segment_age_s)
+        if due or not segment.usable or not segment.present():
+            self._roll()
+
+    def _roll(self) -> None:
+        """Begin the next segment, with a tick at the log time reached: it can be read without the one before it."""
+        fresh = SegmentWriter(self.directory, self._segment.number + 1)
+        self._segment.close()
+        self._segment = fresh
+        self._retain()
+        if self._stamp:
+            tick = self._tick_line(self._stamp)
+            self._lines.insert(0, tick)
+            self._observed.insert(0, self._stamp)
+            self._bytes += len(tick) + 1
+
+    def _make_room(self) -> None:
+        """Raises LogFull when what is buffered has no room and nothing may be removed for it."""
+        excess = self._excess_bytes()
+        if excess <= 0:
+            return
+        drop = self.options.when_full == "drop_oldest"
+        if drop and self._segment.size:
+            self._roll()
+        segments = layout.segments(self.directory)
+        acks = list(readers.read_all(self.directory, Position).values())
+        passed = {segment.number for segment in retention.passed(segments, acks)} if acks else set()
+        gone = retention.sacrificed(segments, acks, excess, unread=drop)
+        unread = [segment for segment in segments if segment.number in gone and segment.number not in passed]
+        self.dropped_segments += len(unread)
+        self.dropped_bytes += sum(segment.data_bytes for segment in unread)
+        self._remove(gone)
+        if self._excess_bytes() > 0:
+            raise LogFull(self._limit_text())
+
+    def _excess_bytes(self) -> int:
+        """How much more must go before the buffer fits."""
+        stat = os.statvfs(self.directory)
+        over_limit = self.total_bytes + self._bytes - self.options.max_bytes
+        under_floor = self.options.min_free_bytes + self._bytes - stat.f_bavail * stat.f_frsize
+        return max(over_limit, under_floor)
+
+    def _limit_text(self) -> str:
+        if self.total_bytes + self._bytes > self.options.max_bytes:
+            return f"the log {self.directory} is at its limit of {self.options.max_bytes} bytes"
+        return f"the disk of the log {self.directory} has less than {self.options.min_free_bytes} bytes free"
+
+    def _retain(self) -> None:
+        segments = layout.segments(self.directory)
+        acks = list(readers.read_all(self.directory, Position).values())
+        oldest_ms = clock.now_ms() - int(self.options.keep_s * 1000)
+        self._remove(retention.outlived(segments, acks, oldest_ms))
+        self._next_retention_s = clock.monotonic_s() + _RETAIN_S
+
+    def _remove(self, numbers: list[int]) -> None:
+        for number in numbers:
+            layout.data_path(self.directory, number).unlink(missing_ok=True)
+            layout.index_path(self.directory, number).unlink(missing_ok=True)
+        closed = [s for s in layout.segments(self.directory) if s.number != self._segment.number]
+        self._closed_bytes = sum(segment.total_bytes for segment in closed)
+
+
+def _seal(run: list[bytes], offset: int, stamp: int) -> Sealed:
+    data = b"\n".join(run) + b"\n"
+    block = index.Block(offset, len(data), len(run), zlib.crc32(data), False, stamp)
+    return Sealed(data, index.encode(block, lines.table(run)))
