@@ -25,12 +25,23 @@ S = TypeVar("S", bound=pydantic.BaseModel)
 
 
 @dataclass(frozen=True)
+class Sources:
+    """Where settings were read from, so that they can be read again."""
+
+    files: tuple[Path, ...]
+    env: Mapping[str, str]
+    overrides: Mapping[str, object]
+    model: type[Ground]
+
+
+@dataclass(frozen=True)
 class Loaded:
     """Effective settings. `ground` also holds the stages' sections as attributes; `origins` what was not a default."""
 
     ground: Ground
     origins: Mapping[KeyPath, Origin]
     files: tuple[Path, ...]
+    sources: Sources
 
     @property
     def sections(self) -> dict[str, Any]:
@@ -43,6 +54,10 @@ class Loaded:
             if type(value) is model:
                 return value
         raise KeyError(f"{model.__module__}.{model.__qualname__} is no registered section of settings")
+
+    def again(self) -> Loaded:
+        """The settings as the same sources give them now. Raises ConfigInvalid."""
+        return _load(self.sources)
 
     def origin(self, path: KeyPath) -> Origin:
         """Where the value at `path` was written, or `DEFAULT`."""
@@ -60,17 +75,21 @@ def load(
 
     Raises ConfigInvalid with all problems, each `file:line:col: path: what`, sorted by place.
     """
-    env = os.environ if env is None else env
-    root = model or root_model()
-    paths, problems = files.expand(Path(path) for path in files_)
-    layers = [files.read(path, env) for path in paths]
-    layers += [environment.from_environment(env), environment.from_overrides(overrides or {})]
+    paths = tuple(Path(path) for path in files_)
+    env = dict(os.environ if env is None else env)
+    return _load(Sources(paths, env, dict(overrides or {}), model or root_model()))
+
+
+def _load(sources: Sources) -> Loaded:
+    paths, problems = files.expand(sources.files)
+    layers = [files.read(path, sources.env) for path in paths]
+    layers += [environment.from_environment(sources.env), environment.from_overrides(sources.overrides)]
     merged = origins.merge(layers)
     problems += merged.problems
-    ground = _validated(root, merged, problems)
+    ground = _validated(sources.model, merged, problems)
     if ground is None or problems:
         raise ConfigInvalid([str(problem) for problem in sorted(problems, key=_by_place)])
-    return Loaded(ground, merged.origins, tuple(paths))
+    return Loaded(ground, merged.origins, tuple(paths), sources)
 
 
 def root_model() -> type[Ground]:

@@ -27,7 +27,7 @@ _STAGES = frozenset({"collector", "aggregation", "sinks", "dashboards", "schedul
 
 
 class Log:
-    """A named log. `bind` gives one with fields that every line carries."""
+    """A named log. `bind` gives one with fields that every line carries; `error=` takes an exception apart."""
 
     def __init__(self, name: str, fields: dict[str, Any] | None = None) -> None:
         self._logger = logging.getLogger(f"{ROOT}.{name}")
@@ -46,18 +46,19 @@ class Log:
     def warning(self, event: str, **fields: Any) -> None:
         self._write(logging.WARNING, event, fields)
 
-    def error(self, event: str, *, error: BaseException | None = None, **fields: Any) -> None:
-        """Something failed that should not. `error` adds error_type and its text."""
-        self._write(logging.ERROR, event, fields | (_of(error) if error else {}))
+    def error(self, event: str, **fields: Any) -> None:
+        """Something failed that should not."""
+        self._write(logging.ERROR, event, fields)
 
     def exception(self, event: str, error: BaseException, **fields: Any) -> None:
         """As `error`, with the stack: for what nobody foresaw."""
-        self._write(logging.ERROR, event, fields | _of(error), error)
+        self._write(logging.ERROR, event, fields | {"error": error}, error)
 
-    def _write(self, level: int, event: str, fields: dict[str, Any], error: BaseException | None = None) -> None:
+    def _write(self, level: int, event: str, fields: dict[str, Any], stack: BaseException | None = None) -> None:
         if self._logger.isEnabledFor(level):
-            line = Event(event=event, **self._fields | fields)
-            self._logger.log(level, line, stacklevel=3, exc_info=error)
+            error = fields.get("error")
+            given = self._fields | fields | (_of(error) if isinstance(error, BaseException) else {})
+            self._logger.log(level, Event(event=event, **given), stacklevel=3, exc_info=stack)
 
 
 def get(name: str, **fields: Any) -> Log:
@@ -137,4 +138,4 @@ _log = get("pipeline.retry")
 
 def _retried(again: retry.Retry) -> None:
     catalogue.retries.labels(type(again.error).__name__).inc()
-    _log.info("trying again", failures=again.failures, wait_s=round(again.wait_s, 3), **_of(again.error))
+    _log.info("trying again", failures=again.failures, wait_s=round(again.wait_s, 3), error=again.error)

@@ -46,12 +46,12 @@ def text(value: str) -> str:
 
 def field(key: str, value: object) -> object:
     """The value of a named field: masked whole if the name says secret, else with its texts cleaned."""
-    if value is not None and value != "" and not isinstance(value, bool | int | float) and _SECRET_KEY.search(key):
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if value != "" and _SECRET_KEY.search(key):
         return MASK
-    if isinstance(value, str):
-        return text(value)
     if isinstance(value, dict):
-        return {inner: field(str(inner), held) for inner, held in value.items()}
-    if isinstance(value, list | tuple):
+        return {str(inner): field(str(inner), held) for inner, held in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
         return [field(key, held) for held in value]
-    return value
+    return text(str(value))  # also errors, paths and whatever else a line was given
