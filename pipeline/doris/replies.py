@@ -58,7 +58,7 @@ _BUSY = (
 )  # fmt: skip
 _REFUSED = (
     "not_authorized", "unauthorized", "access denied", "denied", "no valid basic authorization", "privilege",
-    "unknown database", "unknown table", "does not exist", "not found, table", "has sequence column",
+    "unknown database", "unknown table", "unknown column", "does not exist", "not found, table", "has sequence column",
     "no 100-continue",
 )  # fmt: skip
 

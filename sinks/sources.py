@@ -1,0 +1,79 @@
+"""The two sources of the loader in one process: the record log, which fills the raw tables, and the outbox of judged rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.log import LogReader, Position
+from pipeline.log.outbox import OutboxReader
+from pipeline.records import codec, raw_rows
+from pipeline.records.envelope import TickRecord
+from pipeline.records.rows import Row
+from pipeline.telemetry import catalogue
+from sinks.base import Bad, Taken
+
+READER = "doris"
+"""The loader's name among the readers of log and outbox."""
+
+
+class LogSource:
+    """Raw rows straight from the record log.
+
+    Lines that are no record are left to the aggregation, which reads the same log and keeps them as dead letters; here
+    they are only counted.
+    """
+
+    def __init__(self, directory: Path, name: str = READER) -> None:
+        self._reader = LogReader(directory, name)
+
+    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
+        begin = self._reader.position
+        batch = self._reader.read(max_rows, max_bytes)
+        if batch.end == begin:
+            return None
+        rows: list[Row] = []
+        log_at: dict[str, int] = {}
+        size = 0
+        for stamp, line in batch.entries:
+            size += len(line)
+            try:
+                record = codec.decode(line)
+            except codec.Undecodable:
+                catalogue.dead_letters.labels("sinks", "undecodable_record").inc()
+                continue
+            log_at[record.cluster] = stamp
+            row = None if isinstance(record, TickRecord) else raw_rows.of(record)
+            if row is not None:
+                rows.append(row)
+        return Taken(rows, [], size, batch.end, log_at)
+
+    def ack(self, end: Position) -> None:
+        self._reader.ack(end)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class OutboxSource:
+    """Judged rows, progress of the aggregation and its dead letters, in the order in which they were written."""
+
+    def __init__(self, path: Path, name: str = READER) -> None:
+        self._reader = OutboxReader(path, name)
+        self._after = self._reader.acked()
+
+    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
+        items = self._reader.read(self._after, max_rows, max_bytes)
+        if not items:
+            return None
+        self._after = items[-1].seq
+        rows = [row for item in items for row in item.rows]
+        bad = [Bad(item.table, item.undecodable, "no rows") for item in items if item.undecodable]
+        # The outbox does not tell sizes; a row takes about half a kilobyte.
+        size = 512 * len(rows) + sum(len(each.data) for each in bad)
+        return Taken(rows, bad, size, self._after, {})
+
+    def ack(self, end: int) -> None:
+        self._reader.ack(end)
+
+    def close(self) -> None:
+        self._reader.close()
