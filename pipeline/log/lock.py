@@ -25,6 +25,8 @@ def take(path: Path, what: str) -> int:
             where=str(path.parent),
             fix="Stop that process, or give this one a folder of its own.",
         ) from None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    try:
+        os.pwrite(fd, f"{os.getpid():<20}\n".encode(), 0)
+    except OSError:
+        pass  # the pid is for the message only; a full disk must not keep the log from being opened
     return fd

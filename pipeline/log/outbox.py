@@ -16,6 +16,7 @@ import msgspec
 
 from pipeline import clock
 from pipeline.log import readers
+from pipeline.log.segment import refusal
 from pipeline.records.rows import Row
 
 POLL_S = 0.05
@@ -106,8 +107,11 @@ class OutboxReader:
             time.sleep(min(left_s, POLL_S))
 
     def ack(self, seq: int) -> None:
-        """Say durably that everything up to and with `seq` is loaded."""
-        readers.write(self.path.parent, self.name, _Ack(seq))
+        """Say durably that everything up to and with `seq` is loaded. Raises LogFull, LogBroken."""
+        try:
+            readers.write(self.path.parent, self.name, _Ack(seq))
+        except OSError as error:
+            raise refusal(error, self.path.parent) from error
 
     def close(self) -> None:
         if self._connection is not None:

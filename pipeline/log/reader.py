@@ -12,6 +12,7 @@ from pipeline.log import layout, lines, readers, wake
 from pipeline.log.index import Block
 from pipeline.log.positions import BEGINNING, Batch, Entry, Position
 from pipeline.log.scan import SegmentView
+from pipeline.log.segment import refusal
 
 
 class LogReader:
@@ -67,8 +68,11 @@ class LogReader:
         return True
 
     def ack(self, position: Position) -> None:
-        """Say durably that everything before `position` is done with: retention may remove it."""
-        readers.write(self.directory, self.name, position)
+        """Say durably that everything before `position` is done with: retention may remove it. Raises LogFull, LogBroken."""
+        try:
+            readers.write(self.directory, self.name, position)
+        except OSError as error:
+            raise refusal(error, self.directory) from error
 
     def close(self) -> None:
         if self._view is not None:

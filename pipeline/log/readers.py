@@ -36,12 +36,10 @@ def write(directory: Path, name: str, ack: object) -> None:
 def replace(path: Path, content: bytes) -> None:
     """Put content in the place of a file: after a crash it is the old one or the new one, never a part."""
     draft = path.with_name(path.name + ".new")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    try:
-        os.write(fd, content)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(path)
 
 

@@ -37,7 +37,7 @@ def recover(directory: Path) -> Recovery:
         return Recovery(free, 0, 0, 0)
     last = numbers[-1]
     cut, indexed = mend(directory, last)
-    write_on = not cut and last == free - 1
+    write_on = not cut and last == free - 1 and _fully_indexed(directory, last)
     return Recovery(last if write_on else free, _last_stamp(directory, numbers), cut, indexed)
 
 
@@ -77,11 +77,19 @@ def _index_rest(directory: Path, number: int, whole: int) -> int:
         fresh = [block for block in view.blocks if block.offset >= covered]
     finally:
         view.close()
-    with layout.index_path(directory, number).open("ab") as file:
-        file.write(b"".join([index.encode(block, b"") for block in fresh]))
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with layout.index_path(directory, number).open("ab") as file:
+            file.write(b"".join([index.encode(block, b"") for block in fresh]))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        pass  # a full disk must not keep the log from being opened; readers derive what a closed segment lacks
     return whole - covered
+
+
+def _fully_indexed(directory: Path, number: int) -> bool:
+    blocks, _ = index.parse(layout.index_path(directory, number).read_bytes())
+    return max([block.end for block in blocks], default=0) == layout.size_of(layout.data_path(directory, number))
 
 
 def last_newline(fd: int, begin: int, end: int) -> int:

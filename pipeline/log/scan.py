@@ -85,7 +85,7 @@ class SegmentView:
 
     def grew(self) -> bool:
         """Whether the index has changed since the last `refresh`."""
-        return layout.size_of(self._index_path) != self._index_bytes
+        return layout.size_of(self._index_path) not in {0, self._index_bytes}
 
     def refresh(self, *, closed: bool) -> None:
         """Take in new entries; of a closed segment also what no entry covers."""
@@ -118,13 +118,34 @@ class SegmentView:
         self.blocks.extend(derive(self._fd, self.end, end, stamp))
 
     def _new_entries(self) -> list[Block]:
+        """Entries behind what is settled. An index that was put in the place of the other is read from its start."""
+        if not self._same_index():
+            self._begin_index()
         if self._index_fd is None:
-            try:
-                self._index_fd = os.open(self._index_path, os.O_RDONLY)
-            except FileNotFoundError:
-                return []
+            return []
         self._index_bytes = os.fstat(self._index_fd).st_size
-        data = os.pread(self._index_fd, max(0, self._index_bytes - self._settled), self._settled)
+        data = os.pread(self._index_fd, self._index_bytes - self._settled, self._settled)
         found, settled = index.parse(data, self._settled)
         self._settled += settled
         return found
+
+    def _same_index(self) -> bool:
+        if self._index_fd is None:
+            return False
+        mine = os.fstat(self._index_fd)
+        try:
+            now = self._index_path.stat()
+        except FileNotFoundError:
+            return True  # removed: what was read of it still stands
+        return (mine.st_ino, mine.st_dev) == (now.st_ino, now.st_dev) and mine.st_size >= self._settled
+
+    def _begin_index(self) -> None:
+        if self._index_fd is not None:
+            os.close(self._index_fd)
+            self._index_fd = None
+        try:
+            self._index_fd = os.open(self._index_path, os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        self.blocks.clear()
+        self._settled = 0

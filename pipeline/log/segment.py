@@ -39,12 +39,10 @@ class SegmentWriter:
     """The one open segment of a log. `size`: bytes that are durable and indexed."""
 
     def __init__(self, directory: Path, number: int) -> None:
+        """Open or make the files. Raises LogFull or LogBroken."""
         self._directory = directory
         self.number = number
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
-        self._fd = os.open(layout.data_path(directory, number), flags, 0o644)
-        self._index_fd = os.open(layout.index_path(directory, number), flags, 0o644)
-        layout.sync_directory(directory)
+        self._fd, self._index_fd = _open(directory, number)
         self.size = os.fstat(self._fd).st_size
         self.index_size = os.fstat(self._index_fd).st_size
         self.usable = True
@@ -66,7 +64,10 @@ class SegmentWriter:
             _write(self._index_fd, b"".join([block.entry for block in blocks]), "log.index.write")
         except OSError as error:
             self._undo()
-            raise _refusal(error, self._directory) from error
+            raise refusal(error, self._directory) from error
+        except BaseException:  # a signal in the middle of a write
+            self._undo()
+            raise
         self.size += sum([len(block.data) for block in blocks])
         self.index_size += sum([len(block.entry) for block in blocks])
 
@@ -74,9 +75,10 @@ class SegmentWriter:
         """Close the files. The index is made durable here only: after a power failure it is derived from the data."""
         try:
             os.fsync(self._index_fd)
-        finally:
-            os.close(self._index_fd)
-            os.close(self._fd)
+        except OSError:
+            pass  # the index can be derived
+        os.close(self._index_fd)
+        os.close(self._fd)
 
     def _sync(self) -> None:
         try:
@@ -93,6 +95,20 @@ class SegmentWriter:
             self.usable = False
 
 
+def _open(directory: Path, number: int) -> tuple[int, int]:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    opened: list[int] = []
+    try:
+        for path in (layout.data_path(directory, number), layout.index_path(directory, number)):
+            opened.append(os.open(path, flags, 0o644))
+        layout.sync_directory(directory)
+    except OSError as error:
+        for fd in opened:
+            os.close(fd)
+        raise refusal(error, directory) from error
+    return opened[0], opened[1]
+
+
 def _write(fd: int, data: bytes, fault: str) -> None:
     view = memoryview(data)
     while view:
@@ -100,7 +116,8 @@ def _write(fd: int, data: bytes, fault: str) -> None:
         faults.point(fault)
 
 
-def _refusal(error: OSError, directory: Path) -> Transient:
+def refusal(error: OSError, directory: Path) -> Transient:
+    """What an OSError means for the log: LogFull for want of space, LogBroken for the rest."""
     if error.errno in _NO_SPACE:
-        return LogFull(f"no space for the log {directory}: {error.strerror}; it goes on when there is space again")
-    return LogBroken(f"the log {directory} cannot be written: {error.strerror}")
+        return LogFull(f"no space for the log {directory} ({error.strerror}); it goes on when there is space again")
+    return LogBroken(f"the log {directory} cannot be written ({error.strerror})")

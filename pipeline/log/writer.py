@@ -37,15 +37,22 @@ class LogWriter:
     """
 
     def __init__(self, directory: Path, *, options: LogOptions) -> None:
-        """Take the folder, cut a torn tail, index what is whole. Raises UserError when another writer holds it."""
+        """Take the folder, cut a torn tail, index what is whole.
+
+        Raises UserError when another writer holds it, LogFull or LogBroken when the disk takes no new segment.
+        """
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         self.options = options
-        self._lock_fd = lock.take(directory / layout.LOCK, "the log")
         self._guard = threading.RLock()
         self._bell = wake.bell(directory)
-        self.recovery = recovery.recover(directory)
-        self._segment = SegmentWriter(directory, self.recovery.number)
+        self._lock_fd = lock.take(directory / layout.LOCK, "the log")
+        try:
+            self.recovery = recovery.recover(directory)
+            self._segment = SegmentWriter(directory, self.recovery.number)
+        except BaseException:
+            os.close(self._lock_fd)
+            raise
         self._stamp = self._appended_stamp = self.recovery.stamp
         self._tick_s = self._stamp // 1000
         self._lines: list[bytes] = []
@@ -200,8 +207,8 @@ class LogWriter:
         if excess <= 0:
             return
         drop = self.options.when_full == "drop_oldest"
-        if drop and self._segment.size:
-            self._roll()
+        if drop and not self._closed_bytes and self._segment.size:
+            self._roll()  # or there would be nothing to drop
         segments = layout.segments(self.directory)
         acks = list(readers.read_all(self.directory, Position).values())
         passed = {segment.number for segment in retention.passed(segments, acks)} if acks else set()
