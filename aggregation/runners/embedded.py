@@ -35,11 +35,12 @@ class Log(Protocol):
 
 
 class Turn(NamedTuple):
-    """What one turn did: records applied (ticks not counted), rows written, dead letters."""
+    """What one turn did: records applied (ticks not counted), rows written, dead letters; `moved`: there was something."""
 
     records: int
     rows: int
     dead: int
+    moved: bool
 
 
 class EmbeddedRunner:
@@ -73,14 +74,14 @@ class EmbeddedRunner:
         self._dead: list[rows.Row] = []
 
     def turn(self, max_records: int = 5000) -> Turn:
-        """Reads, applies and commits one batch; Turn(0, 0, 0) when the log has nothing new."""
+        """Reads, applies and commits one batch; `moved` is False when the log has nothing new."""
         batch = self._log.read(max_records=max_records)
         if batch.end == self.position:
-            return Turn(0, 0, 0)
+            return Turn(0, 0, 0, False)
         applied = sum(self._apply(entry.stamp, entry.line) for entry in batch.entries)
         self.position = batch.end
         written, dead = self._commit()
-        return Turn(applied, written, dead)
+        return Turn(applied, written, dead, True)
 
     def _apply(self, stamp: int, line: bytes) -> int:
         try:

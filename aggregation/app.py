@@ -1,0 +1,92 @@
+"""How the aggregation's rooms are wired: the log's reader, the runner, the operators, the outbox."""
+
+from __future__ import annotations
+
+from aggregation import topology
+from aggregation.runners.embedded import EmbeddedRunner
+from aggregation.runners.store import StateStore
+from aggregation.settings import Settings
+from pipeline import clock
+from pipeline.config.places import Places
+from pipeline.errors import UserError
+from pipeline.log import LogReader, outbox
+from pipeline.process.loop import Loop
+from pipeline.process.stage import Check
+from pipeline.telemetry import catalogue
+
+READER = "aggregation"
+_IDLE_S = 0.5
+
+
+class Aggregation:
+    """The stage: one thread that turns the log into rows. Stops after it has read all that is durable."""
+
+    name = "aggregation"
+
+    def __init__(self, settings: Settings, places: Places, cluster: str) -> None:
+        self._settings = settings
+        self._places = places
+        self._cluster = cluster
+        self._loop = Loop(self.name, self._run)
+
+    def start(self) -> None:
+        """Begins to read where the last commit ended."""
+        self._loop.start()
+
+    def stop(self, deadline_s: float) -> None:
+        """Reads what is left and ends; what is not read within `deadline_s` is read at the next start."""
+        self._loop.stop(deadline_s)
+
+    def checks(self) -> list[Check]:
+        """Alive while its loop turns."""
+        return [self._loop.check()]
+
+    def _run(self, loop: Loop) -> None:
+        store = StateStore(self._places.aggregation_db)
+        try:
+            found = store.progress()
+            reader = LogReader(self._places.records, READER, start=found.position if found else None)
+            runner = self._runner(store, reader)
+            while True:
+                stopping = loop.stopping.is_set()
+                moved = self._turn(runner)
+                loop.beat()
+                if moved:
+                    continue
+                if stopping:
+                    return
+                catalogue.state_keys.set(store.count())
+                reader.wait(_IDLE_S)
+        finally:
+            store.close()
+
+    def _turn(self, runner: EmbeddedRunner) -> bool:
+        turn = runner.turn(self._settings.batch_records)
+        catalogue.records.labels(self.name, "all").inc(turn.records)
+        catalogue.dead_letters.labels(self.name, "operator").inc(turn.dead)
+        catalogue.watermark_age.set(max(0.0, clock.now_ms() - runner.now) / 1000)
+        return turn.moved
+
+    def _runner(self, store: StateStore, reader: LogReader) -> EmbeddedRunner:
+        options = topology.Options(
+            default_waiting_ms=self._settings.default_waiting_time,
+            at_risk_share=self._settings.at_risk_share,
+            drop_after_ms=self._settings.keep_finished,
+        )
+        folder = self._places.aggregation_db.parent
+        return EmbeddedRunner(
+            topology.JobOperator(options),
+            topology.job_of,
+            store,
+            reader,
+            self._cluster,
+            acked=lambda: outbox.acked(folder),
+        )
+
+
+def require_log(places: Places) -> None:
+    """Raises UserError when there is no log to read."""
+    if not places.records.is_dir():
+        raise UserError(
+            "there is no log of records", where=str(places.records), fix="Start `kube-collector collect` or `up` first."
+        )
