@@ -61,6 +61,14 @@ def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from walk(inner, f"{path} {name}")
 
 
+def help_of(path: str, command: Any, width: int = 100) -> str:
+    """The help of a prepared command as it is printed in a terminal so wide."""
+    context = command.context_class(
+        command, info_name=f"{catalogue.PROGRAM} {path}", terminal_width=width, **command.context_settings
+    )
+    return str(command.get_help(context)).rstrip()
+
+
 def _shape(command: Any) -> None:
     command.rich_markup_mode = None
     command.context_settings = _NAMES | (command.context_settings or {})

@@ -21,6 +21,9 @@ from pipeline.errors import BadUsage
 _BEFORE_COMMAND = {"--debug": 0, "-q": 0, "--quiet": 0, "-v": 0, "--verbose": 0, "--color": 1}
 """Options that may stand before the command, and how many values follow them."""
 
+_COMPLETE = "__complete"
+"""What the scripts of `completion` call with the words typed so far."""
+
 
 def main() -> NoReturn:
     """The console script."""
@@ -50,6 +53,10 @@ def _dispatch(argv: list[str]) -> int:
     name, arguments = rest[0], rest[1:]
     if name.startswith("-"):
         raise BadUsage(f"unknown option {name}{did_you_mean(name, _BEFORE_COMMAND)}", fix=_SEE_HELP)
+    if name == _COMPLETE:
+        from pipeline.cli import completion
+
+        return completion.answer(arguments)
     command = _find(name)
     from pipeline.cli import invoke  # imports typer: only once a command is known
 

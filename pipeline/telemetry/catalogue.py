@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from prometheus_client import GCCollector, PlatformCollector, ProcessCollector
 
-from pipeline.telemetry.metrics import REGISTRY, counter, gauge, histogram
+from pipeline.telemetry.metrics import DECLARED, REGISTRY, Metric, counter, gauge, histogram
 
 _WAITS = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 900.0)
 """Buckets of the way from the cluster to a visible row: 10 s is what users are promised."""
@@ -52,3 +52,8 @@ log_lines_held = counter("log_lines_held_total", "Log lines held back because th
 ProcessCollector(registry=REGISTRY)
 PlatformCollector(registry=REGISTRY)
 GCCollector(registry=REGISTRY)
+
+
+def declared() -> list[Metric]:
+    """Every metric of this list."""
+    return list(DECLARED)

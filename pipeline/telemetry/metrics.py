@@ -58,31 +58,6 @@ def histogram(
     return Histogram(PREFIX + name, help, labels, registry=REGISTRY, buckets=buckets)
 
 
-def page() -> str:
-    """The reference page, generated from what is declared."""
-    lines = [
-        _INTRODUCTION,
-        "| metric | type | labels | unit | what it counts | stability |",
-        "|---|---|---|---|---|---|",
-    ]
-    for metric in sorted(DECLARED):
-        labels = ", ".join(f"`{label}`" for label in metric.labels) or "-"
-        cells = (f"`{metric.name}`", metric.kind, labels, metric.unit or "-", metric.help, metric.stability)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-_INTRODUCTION = """\
-# Metrics
-
-Each process serves its metrics at `/metrics` of its admin port (`admin.port`). *stable* metrics keep their name, labels and
-meaning within a major version; *experimental* ones may change with a note in the changelog. The usual `process_*` and
-`python_*` metrics of the Prometheus client come with them.
-
-`stage` is the part that speaks: `collector`, `aggregation`, `sinks`, `dashboards`, or `pipeline` for what they share.
-"""
-
-
 def _declare(metric: Metric) -> None:
     if any(known.name == metric.name for known in DECLARED):
         raise ValueError(f"{metric.name} is declared twice")
