@@ -1,0 +1,126 @@
+"""DuckDB opened the way this server uses it: one file for what must last, memory for what is derived from it.
+
+The file is attached as `store` and holds rows, definitions and labels only. Everything that can be worked out from
+definitions (a view per table that hides the hidden columns, users' views, functions, information_schema) lives in the
+main catalog, in memory, and is made again at each start: it may change between releases and the file need not.
+
+Each thread works on a cursor of its own; readers see snapshots. Writers take `write_lock`: DuckDB lets two transactions
+touch one table only by failing one of them, and Doris' clients do not expect that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from pipeline import errors
+
+FILE_NAME = "doris.duckdb"
+SESSION_SETTINGS = """
+    SET TimeZone = 'UTC';
+    SET error_on_division_by_zero = false;
+    SET ieee_floating_point_ops = false;
+"""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What DuckDB may take of the machine."""
+
+    threads: int = 2
+    memory_mb: int = 1024
+
+
+class Engine:
+    """The open database. Raises CheckFailed if another process has the file."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir(exist_ok=True)
+        for left in self.scratch.iterdir():
+            left.unlink()
+        self.write_lock = threading.RLock()
+        self._root = duckdb.connect(
+            ":memory:",
+            config={
+                "threads": limits.threads,
+                "memory_limit": f"{limits.memory_mb}MB",
+                "temp_directory": str(folder / "spill"),
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            },
+        )
+        self._attach(folder / FILE_NAME)
+
+    def _attach(self, path: Path) -> None:
+        try:
+            self._root.execute(f"ATTACH {literal(str(path))} AS store")
+        except duckdb.IOException as error:
+            if "lock" in str(error).lower():
+                raise errors.CheckFailed(
+                    "another process has this local Doris open",
+                    where=str(path),
+                    fix=f"Stop it or use another folder. ({str(error).splitlines()[0]})",
+                ) from error
+            raise errors.CheckFailed(
+                "the local Doris' file cannot be opened", where=str(path), fix=str(error)
+            ) from error
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for one thread at a time; close it."""
+        cursor = self._root.cursor()
+        cursor.execute(SESSION_SETTINGS)
+        return cursor
+
+    @contextmanager
+    def writing(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """A write transaction on `store`: all of it lasts once this returns, or nothing of it."""
+        with self.write_lock:
+            cursor.execute("BEGIN TRANSACTION")
+            try:
+                yield
+                cursor.execute("COMMIT")
+            except BaseException:
+                # After a failed COMMIT there is no transaction left to roll back.
+                with _ignored():
+                    cursor.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Write everything into the file and let it go."""
+        with self.write_lock:
+            self._root.execute("CHECKPOINT store")
+            self._root.close()
+
+
+@contextmanager
+def _ignored() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error:
+        pass
+
+
+def name(text: str) -> str:
+    """`text` as a DuckDB identifier."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """`text` as a DuckDB string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def stored(database: str, table: str) -> str:
+    """The table that holds the rows."""
+    return f"store.{name('db_' + database)}.{name(table)}"
+
+
+def visible(database: str, table: str) -> str:
+    """The view that queries read: no hidden columns, no deleted rows; also users' views and information_schema."""
+    return f"memory.{name('db_' + database)}.{name(table)}"

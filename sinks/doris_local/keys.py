@@ -1,0 +1,105 @@
+"""The three key models as SQL text: what becomes of a staged batch beside the rows that are there.
+
+DuckDB's own upserts cannot be used as they are: with two rows of one key in a batch, INSERT .. ON CONFLICT keeps the
+first and MERGE inserts both. So a batch is first reduced to one row a key, then joined with the table, and only then
+are the losing old rows deleted and the winners inserted. That also beats MERGE by half on a large table.
+
+A deleted key stays as a row whose delete sign is set, with its sequence, so that an older row arriving late cannot
+bring it back; the view that queries read leaves it out.
+"""
+
+from __future__ import annotations
+
+from sinks.doris_local import schema
+from sinks.doris_local.engine import name, stored
+
+STAGED = "temp.staged"  # the batch: every stored column; the row id is the order of arrival
+WINNERS = "temp.winners"  # what the batch comes to, and in `old_row` the row id it replaces
+
+
+def stored_columns(table: schema.Table) -> dict[str, str]:
+    """Column names of the stored table with their DuckDB types, hidden ones last."""
+    columns = {c.name: c.type.duck for c in table.columns}
+    if table.model == "UNIQUE":
+        columns[schema.DELETE_SIGN] = "TINYINT"
+        if table.sequence_column is None and table.sequence_type is not None:
+            columns[schema.SEQUENCE] = table.sequence_type.duck
+    return columns
+
+
+def sequence(table: schema.Table) -> str | None:
+    """The stored column that decides between equal keys, None if the later load always wins."""
+    if table.sequence_type is None:
+        return None
+    return table.sequence_column or schema.SEQUENCE
+
+
+def merge(table: schema.Table) -> list[str]:
+    """Statements that bring `temp.staged` into the table; to be run in one transaction."""
+    columns = ", ".join(name(c) for c in stored_columns(table))
+    target = stored(table.database, table.name)
+    if table.model == "DUPLICATE":
+        return [f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {STAGED}"]
+    winners = _unique_winners(table) if table.model == "UNIQUE" else _aggregate_winners(table)
+    return [
+        f"CREATE OR REPLACE TEMP TABLE winners AS {winners}",
+        f"DELETE FROM {target} WHERE rowid IN (SELECT old_row FROM {WINNERS} WHERE old_row IS NOT NULL)",
+        f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {WINNERS}",
+        "DROP TABLE temp.winners",
+    ]
+
+
+def _unique_winners(table: schema.Table) -> str:
+    keys = ", ".join(name(k) for k in table.keys)
+    order, wins = "rowid DESC", "TRUE"
+    if decides := sequence(table):
+        column = name(decides)
+        order = f"{column} DESC NULLS LAST, {order}"
+        wins = f"(old.rowid IS NULL OR old.{column} IS NULL OR new.{column} >= old.{column})"
+    return f"""
+        SELECT new.*, old.rowid AS old_row
+        FROM (SELECT * FROM {STAGED} QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1) AS new
+        LEFT JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}
+        WHERE {wins}"""
+
+
+_REDUCE = {
+    "SUM": "sum({0})",
+    "MIN": "min({0})",
+    "MAX": "max({0})",
+    "REPLACE": "arg_max_null({0}, rowid)",
+    "REPLACE_IF_NOT_NULL": "arg_max({0}, rowid)",
+}
+_COMBINE = {
+    "SUM": "coalesce(old.{0} + new.{0}, new.{0}, old.{0})",
+    "MIN": "least(old.{0}, new.{0})",
+    "MAX": "greatest(old.{0}, new.{0})",
+    "REPLACE": "new.{0}",
+    "REPLACE_IF_NOT_NULL": "coalesce(new.{0}, old.{0})",
+}
+
+
+def _aggregate_winners(table: schema.Table) -> str:
+    keys = ", ".join(name(k) for k in table.keys)
+    values = [(name(c.name), c.aggregate or "", c.type.duck) for c in table.columns if not c.key]
+    reduced = ", ".join(f"CAST({_REDUCE[how].format(n)} AS {duck}) AS {n}" for n, how, duck in values)
+    combined = ", ".join(f"CAST({_COMBINE[how].format(n)} AS {duck}) AS {n}" for n, how, duck in values)
+    return f"""
+        SELECT {", ".join(f"new.{name(k)}" for k in table.keys)}, {combined}, old.rowid AS old_row
+        FROM (SELECT {keys}, {reduced} FROM {STAGED} GROUP BY {keys}) AS new
+        LEFT JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}"""
+
+
+def _same_key(table: schema.Table) -> str:
+    return " AND ".join(
+        f"old.{name(c.name)} {'IS NOT DISTINCT FROM' if c.nullable else '='} new.{name(c.name)}"
+        for c in table.columns
+        if c.key
+    )
+
+
+def visible_query(table: schema.Table) -> str:
+    """What a query of the table sees."""
+    columns = ", ".join(name(c.name) for c in table.columns)
+    text = f"SELECT {columns} FROM {stored(table.database, table.name)}"
+    return f"{text} WHERE {name(schema.DELETE_SIGN)} = 0" if table.model == "UNIQUE" else text

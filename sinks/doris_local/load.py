@@ -1,0 +1,144 @@
+"""One Stream Load from the body's file to rows in the table, and the answer Doris gives for it.
+
+Reading and casting happen before the write lock is taken, so loads overlap in all but their last step. Label and rows
+go in one transaction.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from pipeline import clock
+from sinks.doris_local import errors, keys, rows, schema
+from sinks.doris_local.engine import Engine, literal
+from sinks.doris_local.labels import Labels
+
+MAX_REASONS = 100  # lines kept for a load's error log
+FORMATS = {"lines": "newline_delimited", "array": "array", "object": "unstructured"}
+
+
+class LoadFailed(Exception):
+    """The load is aborted; the text is the answer's Message, its code in brackets first."""
+
+
+class Order(msgspec.Struct, kw_only=True):
+    """A checked request. `layout` is lines, array or object."""
+
+    table: schema.Table
+    label: str
+    shape: rows.Shape
+    layout: str
+    gzipped: bool = False
+    max_filter_ratio: float = 0.0
+
+
+class Result(msgspec.Struct, kw_only=True):
+    """Counts of rows, milliseconds spent, and the reasons against filtered rows (the first hundred)."""
+
+    total: int = 0
+    loaded: int = 0
+    filtered: int = 0
+    read_ms: int = 0
+    write_ms: int = 0
+    reasons: list[str] = msgspec.field(default_factory=list)
+
+
+class Loader:
+    """Runs loads; safe to call from many threads."""
+
+    def __init__(self, engine: Engine, labels: Labels) -> None:
+        self._engine = engine
+        self._labels = labels
+
+    def run(self, order: Order, body: Path, result: Result) -> None:
+        """Load the file's rows, filling `result` on the way. Raises LoadFailed, and then nothing was loaded."""
+        cursor = self._engine.cursor()
+        try:
+            began = time.monotonic_ns()
+            self._stage(cursor, order, body, result)
+            result.read_ms = (time.monotonic_ns() - began) // 1_000_000
+            if result.total and result.filtered / result.total > order.max_filter_ratio:
+                raise LoadFailed("[DATA_QUALITY_ERROR]too many filtered rows")
+            began = time.monotonic_ns()
+            self._commit(cursor, order)
+            result.loaded = result.total - result.filtered
+            result.write_ms = (time.monotonic_ns() - began) // 1_000_000
+        except duckdb.Error as error:
+            raise LoadFailed(f"[INTERNAL_ERROR]{str(error).splitlines()[0]}") from error
+        finally:
+            cursor.close()
+
+    def _stage(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, result: Result) -> None:
+        bad: list[bytes] = []
+        try:
+            self._read(cursor, order, body, order.gzipped)
+        except duckdb.InvalidInputException as error:
+            if order.layout != "lines":
+                raise LoadFailed(f"[DATA_QUALITY_ERROR]Parse json data failed. {str(error).splitlines()[0]}") from error
+            bad = _keep_good_lines(body, order.gzipped)
+            self._read(cursor, order, body, gzipped=False)
+        result.reasons = [_reason("Parse json data for JsonDoc failed.", line.decode(errors="replace")) for line in bad]
+        staged, wrong = _one(cursor, f"SELECT count(*), count(error) FROM {keys.STAGED}")
+        result.total, result.filtered = staged + len(bad), wrong + len(bad)
+        if wrong:
+            failed = cursor.execute(
+                f"SELECT error, json FROM {keys.STAGED} WHERE error IS NOT NULL ORDER BY rowid LIMIT {MAX_REASONS}"
+            ).fetchall()
+            result.reasons += [_reason(error, line) for error, line in failed]
+            cursor.execute(f"DELETE FROM {keys.STAGED} WHERE error IS NOT NULL")
+        result.reasons = result.reasons[:MAX_REASONS]
+
+    def _read(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
+        source = (
+            f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
+            f"columns = {{json: 'JSON'}}, maximum_object_size = {1 << 27}, "
+            f"compression = '{'gzip' if gzipped else 'none'}')"
+        )
+        query = rows.select(order.table, order.shape, source)
+        kept = "CASE WHEN error IS NOT NULL THEN json END AS json"
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
+
+    def _commit(self, cursor: duckdb.DuckDBPyConnection, order: Order) -> None:
+        now_ms = clock.now_ms()
+        with self._engine.writing(cursor):
+            merge_staged(cursor, order.table)
+            self._labels.write(cursor, order.table.database, order.label, now_ms)
+        self._labels.done(order.table.database, order.label, now_ms)
+
+
+def merge_staged(cursor: duckdb.DuckDBPyConnection, table: schema.Table) -> None:
+    """Bring `temp.staged` into the table, inside the caller's transaction."""
+    for statement in keys.merge(table):
+        cursor.execute(statement)
+
+
+def _keep_good_lines(body: Path, gzipped: bool) -> list[bytes]:
+    """Rewrite the file without the lines that are no JSON objects, and return those."""
+    data = body.read_bytes()
+    try:
+        good, bad = rows.split_lines(gzip.decompress(data) if gzipped else data)
+    except (OSError, EOFError) as error:
+        raise LoadFailed(f"[INTERNAL_ERROR]decompress failed: {error}") from error
+    body.write_bytes(good)
+    return bad
+
+
+def _reason(why: str, line: str) -> str:
+    return f"Reason: {why} src line [{line}]; "
+
+
+def _one(cursor: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
+    row = cursor.execute(query).fetchone()
+    assert row is not None, "an aggregate without GROUP BY has one row"
+    return tuple(row)
+
+
+def check_writable(table: schema.Table) -> None:
+    """Raises SqlError if rows cannot be loaded into the table."""
+    if not table.columns:
+        raise errors.refused(f"Table {table.name} has no columns")
