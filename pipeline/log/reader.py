@@ -129,7 +129,7 @@ class LogReader:
             if block is not None or later is None:
                 return block
             self.close()
-            self._position = Position(later, 0)
+            self._begin_segment(later)
         return None
 
     def _later(self) -> int | None:
@@ -152,9 +152,14 @@ class LogReader:
         except FileNotFoundError:  # retention was faster
             return self._open_view()
         if number != self._position.segment:
-            self.lost_segments += max(0, number - self._position.segment - 1) if self._position.segment else 0
-            self._position = Position(number, 0)
+            self._begin_segment(number)
         return True
+
+    def _begin_segment(self, number: int) -> None:
+        before = self._position.segment
+        if before:
+            self.lost_segments += number - before - 1
+        self._position = Position(number, 0)
 
 
 def _not_before(stamp: int, loaded: lines.Lines) -> lines.Lines:

@@ -230,7 +230,7 @@ class LogWriter:
     def _limit_text(self) -> str:
         if self.total_bytes + self._bytes > self.options.max_bytes:
             return f"the log {self.directory} is at its limit of {self.options.max_bytes} bytes"
-        return f"the disk of the log {self.directory} has less than {self.options.min_free_bytes} bytes free"
+        return f"the disk of the log {self.directory} has no room ({self.options.min_free_bytes} bytes stay free)"
 
     def _retain(self) -> None:
         segments = layout.segments(self.directory)
