@@ -56,8 +56,10 @@ def parse(text: str, name: str, env: Mapping[str, str]) -> Layer:
     except yaml.MarkedYAMLError as error:
         reader.syntax(error)
         root = None
-    except yaml.YAMLError as error:  # characters that YAML does not allow
-        reader.problems.append(Problem(Origin("file", name), (), f"not YAML: {' '.join(str(error).split())}"))
+    except yaml.reader.ReaderError as error:
+        line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
+        what = f'not YAML: the character #{error.character:04x} is not allowed (write it as "\\u{error.character:04x}")'
+        reader.problems.append(Problem(Origin("file", name, line, column), (), what))
         root = None
     try:
         values = reader.value(root, ()) if root is not None else {}
@@ -89,6 +91,8 @@ class _Reader:
 
     def syntax(self, error: yaml.MarkedYAMLError) -> None:
         context = f" {error.context}" if error.context else ""
+        if "'\\t'" in (error.problem or ""):
+            context += " (indent with spaces)"
         self.problems.append(
             Problem(self.place(error.problem_mark or error.context_mark), (), f"not YAML: {error.problem}{context}")
         )

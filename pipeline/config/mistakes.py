@@ -46,17 +46,35 @@ def _path(detail: ErrorDetails, values: Any) -> KeyPath:
 def _what(detail: ErrorDetails, path: KeyPath, model: shape.Model) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "extra_forbidden":
-        what = "unknown section" if len(path) == 1 else "unknown key"
-        return what + did_you_mean(str(path[-1]), shape.fields_at(model, path[:-1]))
+        return _unknown(path, list(shape.fields_at(model, path[:-1])))
     if kind == "missing":
-        named = () if any(isinstance(step, int) for step in path) else path
-        return f"missing (set it in a file{f' or as {environment.variable_of(named)}' if named else ''})"
+        in_list = any(isinstance(step, int) for step in path)
+        return "missing" if in_list else f"missing (set it in a file or as {environment.variable_of(path)})"
+    if kind in {"union_tag_invalid", "union_tag_not_found"}:
+        return _variant(context)
     shown = "" if shape.is_secret(shape.field_at(model, path)) else f", not {_shown(detail['input'])}"
     if kind in {"literal_error", "enum"}:
         return f"must be {context['expected']}{shown}" + _meant(detail["input"], context["expected"])
     if kind == "value_error":
         return str(context["error"])
+    if kind in _TOO_FEW and context["min_length"] == 1:
+        return "must not be empty"
     return f"{_MUST[kind](context)}{shown}" if kind in _MUST else f"{detail['msg']}{shown}"
+
+
+def _unknown(path: KeyPath, known: list[str]) -> str:
+    what = "unknown section" if len(path) == 1 else "unknown key"
+    meant = did_you_mean(str(path[-1]), known)
+    return what + (meant or (f" (there are {', '.join(known)})" if 0 < len(known) <= 12 else ""))
+
+
+def _variant(context: Mapping[str, Any]) -> str:
+    """A mapping that may have one of several shapes, told apart by a key of it."""
+    key, given = str(context["discriminator"]).strip("'"), context.get("tag")
+    if given is None:
+        return f"{key} is missing: it says what this is"
+    expected = context["expected_tags"]
+    return f"{key} must be {expected.replace(', ', ' or ')}, not {given!r}" + _meant(given, expected)
 
 
 def _meant(given: object, expected: str) -> str:
@@ -78,6 +96,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
+_TOO_FEW = frozenset({"too_short", "string_too_short"})
 _Context = Mapping[str, Any]
 _MUST: dict[str, Callable[[_Context], str]] = {
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), lambda _: "must be a whole number"),
@@ -91,9 +110,7 @@ _MUST: dict[str, Callable[[_Context], str]] = {
     "less_than": lambda c: f"must be below {c['lt']}",
     "less_than_equal": lambda c: f"must be at most {c['le']}",
     "string_pattern_mismatch": lambda c: f"must match {c['pattern']}",
-    "string_too_short": lambda c: (
-        "must not be empty" if c["min_length"] == 1 else f"must have at least {c['min_length']} characters"
-    ),
+    "string_too_short": lambda c: f"must have at least {c['min_length']} characters",
     "too_short": lambda c: f"must have at least {c['min_length']} items",
     "path_type": lambda _: "must be a path",
 }
