@@ -211,7 +211,7 @@ class Supervisor:
             if death.exc_value is None or death.exc_type is SystemExit:
                 return
             name = death.thread.name if death.thread else "a thread"
-            _log.exception("a thread of a stage died; the process ends", death.exc_value, thread=name)
+            _log.exception("a thread of a stage died; the process ends", error=death.exc_value, thread=name)
             self.finish(1)
 
         threading.excepthook = died
@@ -237,7 +237,7 @@ class _Stopper:
             _log.error("a stage did not stop in time and is left behind", stage=self._stage.name)
             return False
         if self._error:
-            _log.exception("a stage failed to stop", self._error, stage=self._stage.name)
+            _log.exception("a stage failed to stop", error=self._error, stage=self._stage.name)
         return self._error is None
 
     def _stop(self) -> None:

@@ -50,7 +50,7 @@ class Log:
         """Something failed that should not."""
         self._write(logging.ERROR, event, fields)
 
-    def exception(self, event: str, error: BaseException, **fields: Any) -> None:
+    def exception(self, event: str, *, error: BaseException, **fields: Any) -> None:
         """As `error`, with the stack: for what nobody foresaw."""
         self._write(logging.ERROR, event, fields | {"error": error}, error)
 

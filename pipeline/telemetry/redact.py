@@ -27,7 +27,7 @@ _PATTERNS = (
     (
         # Addresses that are themselves the right to post: Slack, Feishu and Lark, Teams, Discord.
         re.compile(
-            r"(https?://[^/\s]*(?:hooks\.slack\.com/services|open-apis/bot/v2/hook|webhook\.office\.com|discord\.com/api/webhooks)/?)"
+            r"(https?://[^\s\"'<>]*?(?:hooks\.slack\.com/services|open-apis/bot/v2/hook|webhook\.office\.com|discord\.com/api/webhooks)/?)"
             r"[^\s\"'<>]+",
             re.IGNORECASE,
         ),
