@@ -154,8 +154,10 @@ class Bucket:
     def _step(self, key: str, live: _Live, what: str | Record) -> None:
         operator, now = self._operator, self.now
         try:
-            timer = isinstance(what, str)
-            step = operator.on_timer(live.state, what, now) if timer else operator.on_record(live.state, what, now)
+            if isinstance(what, str):
+                step = operator.on_timer(live.state, what, now)
+            else:
+                step = operator.on_record(live.state, what, now)
         except Exception as error:
             self._redo(key, live)
             self.failures.append(Failure(key, None if isinstance(what, str) else what, error))

@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from aggregation.runners.bucket import Bucket, Operator
-from aggregation.runners.store import Progress, StateStore, Stored
+from aggregation.runners.bucket import Bucket, Operator, Stored
+from aggregation.runners.store import Progress, StateStore
 from pipeline import faults
 from pipeline.log import Batch, Position
 from pipeline.records import codec, rows, tables, times
