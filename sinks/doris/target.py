@@ -17,17 +17,20 @@ log = logs.get(__name__)
 class DorisTarget:
     """A `sinks.base.Target`. A repeated load has the bytes and the label of the first try, so it loads at most once."""
 
-    def __init__(self, client: StreamLoad) -> None:
-        self._client = client
+    def __init__(self, client: StreamLoad | None = None) -> None:
+        self.client = client
+        """Replaced when the address changes; None while there is none."""
         self._run = format(clock.now_ms(), "x")
         self._tries = 0
 
     def load(self, table: str, lines: list[bytes]) -> None:
         """Loads all lines or none. Raises BadRows or Transient."""
+        if self.client is None:
+            raise errors.Offline("there is no connection to the warehouse yet")
         body = b"\n".join(lines)
         label = self.label(table, body)
         try:
-            result = self._client.load(table, body, rows=len(lines), label=label)
+            result = self.client.load(table, body, rows=len(lines), label=label)
         except errors.RowsLost:
             self._tries += 1  # the label is used up by a load that counted too few rows
             raise

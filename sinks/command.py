@@ -1,0 +1,100 @@
+"""`kube-collector sink` and `kube-collector schema`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from pipeline.cli import options
+from pipeline.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from pipeline.cli.checks import CheckResult
+    from pipeline.config.load import Loaded
+    from pipeline.doris.settings import Settings
+
+schema = options.group("Compare the warehouse's tables and views with this version, and bring them up to date.")
+
+
+def sink(config: options.ConfigFiles = None, sets: options.Sets = None) -> int:
+    """Load records and judged rows into Doris until stopped.
+
+    Without a configured Doris a local one is started, in the data folder.
+
+    Examples:
+      kube-collector sink
+      kube-collector sink --set doris.frontend=doris-fe:8030 --set 'doris.backends=["*.doris-be"]'
+    """
+    from pipeline.process import supervisor
+    from sinks import app
+
+    loaded = options.settings(config, sets)
+    return supervisor.run([app.stage(loaded)], loaded)
+
+
+@schema.command()
+def plan(config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
+    """Print what `schema apply` would do; ends with code 5 if there is anything.
+
+    Examples:
+      kube-collector schema plan
+      kube-collector schema plan -c production.yaml
+    """
+    from sinks.doris import warehouse
+
+    made = warehouse.plan_schema(_doris(options.settings(config, sets)))
+    typer.echo(str(made))
+    if made.changes or made.conflicts:
+        raise CheckFailed(
+            f"the schema differs: {len(made.changes)} changes, {len(made.conflicts)} conflicts",
+            fix="run `kube-collector schema apply`" if not made.conflicts else "see the lines with `!`",
+        )
+
+
+@schema.command()
+def apply(config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
+    """Make missing tables, columns and views; nothing is dropped but views that are made anew.
+
+    Examples:
+      kube-collector schema apply
+      kube-collector schema apply -c production.yaml
+    """
+    from sinks.doris import warehouse
+
+    typer.echo(str(warehouse.apply_schema(_doris(options.settings(config, sets)))))
+
+
+def check(loaded: Loaded) -> list[CheckResult]:
+    """For `doctor`: Doris answers, and its schema is that of this version."""
+    from pipeline.cli.checks import CheckResult
+    from pipeline.doris.errors import QueryFailed
+    from pipeline.errors import Unreachable
+    from sinks.doris import warehouse
+
+    try:
+        settings = _doris(loaded)
+        made = warehouse.plan_schema(settings)
+    except Unreachable as error:
+        return [CheckResult("doris", "answers", "fail", error.what, error.fix or "")]
+    except QueryFailed as error:
+        return [CheckResult("doris", "answers", "fail", str(error), "Check the rights of doris.user.")]
+    answers = CheckResult("doris", "answers", "ok", f"{settings.host}:{settings.query_port}")
+    if made.conflicts:
+        return [
+            answers,
+            CheckResult("doris", "schema", "fail", "; ".join(made.conflicts), "Run `kube-collector schema plan`."),
+        ]
+    if made.changes:
+        cause = f"{len(made.changes)} tables, columns or views are missing or old"
+        return [answers, CheckResult("doris", "schema", "warn", cause, "Run `kube-collector schema apply`.")]
+    return [answers, CheckResult("doris", "schema", "ok", f"database {settings.database} is up to date")]
+
+
+def _doris(loaded: Loaded) -> Settings:
+    """Where Doris is: as set, or the local one that runs. Raises Unreachable."""
+    from pipeline.config.places import Places
+    from pipeline.doris import local
+    from pipeline.doris.settings import Settings as Doris
+
+    return local.locate(loaded.of(Doris), Places(loaded.ground.data_dir).doris)
