@@ -1,0 +1,133 @@
+"""The sentence most schedulers share: `0/N nodes are available: 3 A, 2 B. preemption: 0/N nodes are available: 5 C.`
+
+Three parts, none of which may be cut at a plain comma or full stop: taints and claims carry both. The frame gives N.
+The list is cut where punctuation is followed by a count, and never inside braces. The clauses at the end are what the
+scheduler tried after the filters; they repeat filter reasons, which are not counted again, and add only why no victim
+helps, or that victims are on their way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from aggregation.messages import filters
+from aggregation.messages.message import Message, Said, said
+from aggregation.messages.rules import Inner, count
+from pipeline.records import reasons
+
+FRAME: Final = (
+    r"(?:\b\d+/(?P<total>\d+) node(?:s|\(s\))?(?: (?:are|is))?(?: (?:un)?available)?(?=\s*[:.]|\s*$)"
+    r"|\b\d+/\d+ reservations? (?:are|is) available"
+    r"|\ball nodes are unavailable"
+    r"|\bno nodes (?:with enough resources )?(?:were found|are available|available)\b(?=\s*:))"
+    r"\s*:?\s*(?P<body>.*)"
+)
+"""Pattern of the frame, for the rules of a dialect: `total` where N counts nodes, `body` all that follows."""
+
+_CLAUSES = re.compile(
+    r"[\s.,;]*(?:\b(?:no new claims to deallocate|still not schedulable|pod group preemption:|preemption:|"
+    r"(?:deallocation|deletion) (?:and deletion )?of \w*ResourceClaims?|not eligible due to|no candidate node for|"
+    r"All PostFilter plugins)|(?:\d+ )?(?:No preemption victims|Preemption is not helpful))",
+    re.IGNORECASE,
+)
+_DEALLOCATED = re.compile(r"(?:deallocation|deletion) .*ResourceClaim", re.IGNORECASE)
+_BOUNDARY = re.compile(r"\{[^{}]*\}|(?P<cut>[,.;]\s*)(?=(?:at least )?\d+ [^\d\s])", re.IGNORECASE)
+_UNCOUNTED = re.compile(
+    r",\s+(?=(?:insufficient |node\(s\) |too many pods|pod has unbound |persistentvolumeclaim |cannot allocate ))",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"(?:at least )?(\d+) (.*)", re.DOTALL)
+_CUT_SHORT = re.compile(r"[^\s,.;:] ?\.\.\.$")
+_CORE_RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage", "gpu")
+
+_AFTERMATH: Final[tuple[tuple[str, str, str], ...]] = (
+    (r"(?:(?P<nodes>\d+) )?No preemption victims found", "no_victims", reasons.PREEMPTION_NO_VICTIM),
+    (r"(?:(?P<nodes>\d+) )?Preemption is not helpful", "not_helpful", reasons.PREEMPTION_NO_VICTIM),
+    (r"no candidate node for preemption", "no_victims", reasons.PREEMPTION_NO_VICTIM),
+    (r"not eligible due to preemptionPolicy=Never", "policy_never", reasons.PREEMPTION_NO_VICTIM),
+    (r"not eligible due to (?:a )?terminating pods?", "terminating_victims", reasons.WAITING_VICTIMS),
+    (r"preempting \d+ victims?", "preempting", reasons.WAITING_VICTIMS),
+    (r"ongoing preemption", "preempting", reasons.WAITING_VICTIMS),
+    (r"not eligible due to", "not_eligible", reasons.PREEMPTION_NO_VICTIM),
+)
+_AFTERMATHS = [(re.compile(pattern, re.IGNORECASE), detail, reason) for pattern, detail, reason in _AFTERMATH]
+
+
+def reading(match: re.Match[str], inner: Inner) -> Message:
+    """The reading of a rule whose pattern ends in `FRAME`."""
+    return read(match["body"], count(match["total"]))
+
+
+def read(body: str, total: int | None, meaning: Callable[[str], tuple[Said, ...]] = filters.meaning) -> Message:
+    """List and clauses behind the frame; `meaning` reads the words of one entry."""
+    main, clauses = _split(body)
+    named = [msgspec.structs.replace(one, nodes=nodes) for nodes, words in entries(main) for one in meaning(words)]
+    if named and _CUT_SHORT.search(main):
+        named[-1] = _without_cut_name(named[-1])
+    after = aftermath(clauses)
+    return msgspec.structs.replace(after, total_nodes=total, reasons=(*named, *after.reasons))
+
+
+def _without_cut_name(last: Said) -> Said:
+    """A note is cut at 1,024 bytes and ends in ` ...`: what stands there of an extended resource's name may be half."""
+    complete = last.resource is None or last.resource in _CORE_RESOURCES or "/" in last.resource
+    return last if complete else msgspec.structs.replace(last, resource=None)
+
+
+def entries(main: str) -> Iterator[tuple[int | None, str]]:
+    """Count and words of each entry of a list; None where the text gives no count."""
+    start = 0
+    cuts = [found.span("cut") for found in _BOUNDARY.finditer(main) if found["cut"]]
+    for end, following in [*cuts, (len(main), len(main))]:
+        yield from _entry(main[start:end].strip(" .,;\n"))
+        start = following
+
+
+def _entry(words: str) -> Iterator[tuple[int | None, str]]:
+    if not words:
+        return
+    found = _COUNT.fullmatch(words)
+    nodes, words = (count(found[1]), found[2]) if found else (None, words)
+    joined = [words] if "predicates failed" in words else _UNCOUNTED.split(words)
+    for place, part in enumerate(joined):
+        yield (nodes if place == 0 else None), part
+
+
+def by_name(nodes: Iterable[Iterable[str]]) -> Message | None:
+    """The texts that list nodes by name, one group of words a node: here the nodes can be counted."""
+    counts = Counter(one for words in nodes for part in words for one in filters.meaning(part))
+    named = tuple(msgspec.structs.replace(one, nodes=nodes_of) for one, nodes_of in counts.items())
+    return Message(reasons=named) if named else None
+
+
+def _split(body: str) -> tuple[str, str]:
+    found = _CLAUSES.search(body)
+    return (body[: found.start()], body[found.start() :]) if found else (body, "")
+
+
+def aftermath(clauses: str) -> Message:
+    """What the clauses add: why no victim helps, each with its own count, or that victims are being ended."""
+    if not clauses:
+        return Message()
+    found: list[tuple[int, Said]] = []
+    spent: set[int] = set()
+    for pattern, detail, reason in _AFTERMATHS:
+        for match in pattern.finditer(clauses):
+            if match.start() in spent:
+                continue
+            spent.add(match.start())
+            nodes = match.groupdict().get("nodes")
+            one = said("preemption_no_victim", detail, reason=reason)
+            found.append((match.start(), msgspec.structs.replace(one, nodes=count(nodes))))
+    named = tuple(one for _, one in sorted(found, key=lambda entry: entry[0]))
+    deallocated = (said("dra", "deallocated"),) if _DEALLOCATED.search(clauses) else ()
+    return Message(
+        reasons=deallocated + named,
+        waiting_victims=any(one.reason == reasons.WAITING_VICTIMS for one in named),
+        preemption_part="preemption:" in clauses.lower(),
+    )
