@@ -1,0 +1,14 @@
+"""Event, as `events.k8s.io` serves it: what somebody said about an object. It is no object of a job itself."""
+
+from __future__ import annotations
+
+from collector.kinds.base import Kind, Role, Stage
+
+KIND = Kind(
+    group="events.k8s.io",
+    plural="events",
+    kind="Event",
+    versions=("v1",),
+    stage=Stage.EVENTS,
+    role=Role.EVENT,
+)

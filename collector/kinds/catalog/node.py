@@ -1,0 +1,18 @@
+"""Node: where pods may go. Heartbeats change nothing of what is kept and are suppressed."""
+
+from __future__ import annotations
+
+from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import matching
+
+KIND = Kind(
+    group="",
+    plural="nodes",
+    kind="Node",
+    versions=("v1",),
+    stage=Stage.NODES,
+    role=Role.SURROUNDINGS,
+    namespaced=False,
+    noisy=True,
+    learn=matching.traits_of,
+)

@@ -1,0 +1,75 @@
+"""Pod: a task. Its controller leads to its job; if that way ends, the group it names does."""
+
+from __future__ import annotations
+
+from collector.kinds import conventions
+from collector.kinds.base import Kind, Link, QueueName, Role, Stage, owner_links
+from pipeline.records.shapes.pod import Pod
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def links(pod: Pod) -> tuple[Link, ...]:
+    """Controller, then group; a job that only a label names comes last and only if nothing else does."""
+    found = owner_links(pod)
+    group = _group(pod)
+    if group is not None:
+        return (*found, group)
+    return found or _by_label(pod)
+
+
+def _group(pod: Pod) -> Link | None:
+    spec, meta = pod.spec, pod.metadata
+    if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
+        name = spec.scheduling_group.pod_group_name
+        return Link("scheduling.k8s.io", "PodGroup", meta.namespace, name, at_once=True)
+    if spec.workload_ref is not None and spec.workload_ref.name:
+        return Link("scheduling.k8s.io", "Workload", meta.namespace, spec.workload_ref.name, at_once=True)
+    notes = meta.annotations
+    if notes:
+        for key in conventions.VOLCANO_GROUP_NAMES:
+            if notes.get(key):
+                return Link("scheduling.volcano.sh", "PodGroup", meta.namespace, notes[key], at_once=True)
+    labels = meta.labels
+    if labels and labels.get(conventions.KUEUE_POD_GROUP):
+        name = labels[conventions.KUEUE_POD_GROUP]
+        return Link("kueue.x-k8s.io", "Workload", meta.namespace, name, at_once=True)
+    return None
+
+
+def _by_label(pod: Pod) -> tuple[Link, ...]:
+    meta = pod.metadata
+    name = (meta.labels or {}).get(conventions.VOLCANO_JOB_NAME)
+    return (Link("batch.volcano.sh", "Job", meta.namespace, name),) if name else ()
+
+
+def queue(pod: Pod) -> QueueName | None:
+    meta = pod.metadata
+    local = conventions.queue_label(meta.labels, meta.annotations)
+    if local:
+        return QueueName(local, meta.namespace)
+    name = conventions.volcano_queue(meta.annotations)
+    return QueueName(name) if name else None
+
+
+def waits(pod: Pod) -> bool:
+    """Without a node, and not at its end."""
+    return not pod.spec.node_name and not done(pod)
+
+
+def done(pod: Pod) -> bool:
+    return pod.metadata.deletion_timestamp is not None or pod.status.phase in _ENDED
+
+
+KIND = Kind(
+    group="",
+    plural="pods",
+    kind="Pod",
+    versions=("v1",),
+    stage=Stage.PODS,
+    role=Role.TASK,
+    links=links,
+    queue=queue,
+    waits=waits,
+    done=done,
+)

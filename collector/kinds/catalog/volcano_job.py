@@ -1,0 +1,31 @@
+"""Job of Volcano: a job of tasks, with a PodGroup that it owns."""
+
+from __future__ import annotations
+
+from collector.kinds.base import Kind, QueueName, Role, Stage
+from collector.kinds.catalog.volcano_group import DEFAULT_QUEUE
+from pipeline.records.shapes.job import VolcanoJob
+
+_ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
+
+
+def queue(job: VolcanoJob) -> QueueName | None:
+    return QueueName(job.spec.queue or DEFAULT_QUEUE)
+
+
+def waits(job: VolcanoJob) -> bool:
+    if job.metadata.deletion_timestamp is not None:
+        return False
+    return job.status.state is None or job.status.state.phase not in _ENDED
+
+
+KIND = Kind(
+    group="batch.volcano.sh",
+    plural="jobs",
+    kind="Job",
+    versions=("v1alpha1",),
+    stage=Stage.JOBS,
+    role=Role.JOB,
+    queue=queue,
+    waits=waits,
+)

@@ -1,0 +1,107 @@
+"""A list of a kind, from its first page to its end: what exists, and what is different from what was known.
+
+The first list says what exists. A later one is compared with what is known, and the differences are written at its end
+as `synthetic`, each with the last contact before it: first what is gone, then what is new or changed. An object that a
+list shows for the first time was seen from its start only if it was created while that list ran.
+"""
+
+from __future__ import annotations
+
+from collector.kinds import projection
+from collector.kinds.base import Role
+from collector.kinds.events import EventSight
+from collector.kinds.intake import Intake
+from collector.kinds.projection import Sight
+from collector.kinds.reports import Reports
+from collector.kinds.stages import Watch
+from pipeline.records import times
+from pipeline.records.gaps import Gap
+
+
+class Lists:
+    """Takes in lists and frames of watches whose turn it is."""
+
+    def __init__(self, intake: Intake, reports: Reports) -> None:
+        self._intake = intake
+        self._reports = reports
+        self._objects = intake.identity.objects
+
+    def begin(self, watch: Watch, received_ms: int) -> None:
+        """A list begins, or begins anew."""
+        watch.listing, watch.changes, watch.began_ms = set(), {}, received_ms
+
+    def item(self, watch: Watch, sight: Sight | EventSight) -> None:
+        """An object of the list under way."""
+        if watch.listing is not None:
+            watch.listing.add(sight.uid)
+        if isinstance(sight, EventSight):
+            if self._reports.versions.get(sight.uid) != sight.version:
+                self._reports.take(sight)
+            return
+        sight.start_observed = _created_since(sight.created, watch.began_ms)
+        if not watch.again:
+            self._intake.take(sight)
+            return
+        known = self._objects.get(sight.uid)
+        if known is None or known.version != sight.version:
+            watch.changes[sight.uid] = sight
+        elif known.bare:
+            self._intake.take(sight)
+
+    def unreadable(self, watch: Watch, raw: bytes) -> None:
+        """An object of the list that cannot be read is not gone for that."""
+        if watch.listing is not None:
+            watch.listing.add(projection.uid_of(raw))
+
+    def frame(self, watch: Watch, sight: Sight | EventSight) -> None:
+        """An object as the watch shows it; also between two pages of a list."""
+        if watch.listing is not None:
+            watch.changes.pop(sight.uid, None)
+            watch.listing.add(sight.uid)
+        if isinstance(sight, Sight):
+            self._intake.take(sight)
+            self._reports.arrived(sight.uid)
+        elif sight.expired:
+            self._intake.counts["ignored"] += 1
+            self._reports.forget(sight.kind.name, sight.uid)
+        else:
+            self._reports.take(sight)
+
+    def end(self, watch: Watch, received_ms: int, gap: Gap | None) -> None:
+        """The list is complete."""
+        unseen_since = gap.from_ms if gap is not None else None
+        changed = self._lose_unlisted(watch, received_ms, unseen_since)
+        changed += self._take_changes(watch, unseen_since)
+        if gap is not None:
+            gap.changed = changed
+            self._intake.out.append(self._intake.writer.gap(gap))
+        watch.listing, watch.again = None, True
+        self._intake.listed(watch.kind, received_ms)
+
+    def _lose_unlisted(self, watch: Watch, received_ms: int, unseen_since: int | None) -> int:
+        listing = watch.listing if watch.listing is not None else set()
+        if watch.kind.role is Role.EVENT:
+            for uid in [uid for uid in self._reports.versions if uid not in listing]:
+                self._reports.forget(watch.kind.name, uid)
+            return 0
+        kind = watch.kind
+        lost = [known for known in self._objects.values() if known.kind is kind and known.uid not in listing]
+        for known in lost:
+            self._intake.lose(known, received_ms, unseen_since)
+        return len(lost)
+
+    def _take_changes(self, watch: Watch, unseen_since: int | None) -> int:
+        changes, watch.changes = watch.changes, {}
+        suppressed = self._intake.counts["suppressed"]
+        for sight in changes.values():
+            sight.change = "modified" if sight.uid in self._objects else "added"
+            sight.synthetic, sight.unseen_since = True, unseen_since
+            self._intake.take(sight)
+            self._reports.arrived(sight.uid)
+        return len(changes) - (self._intake.counts["suppressed"] - suppressed)
+
+
+def _created_since(created: str | None, began_ms: int) -> bool:
+    """Whether an object was created in the second in which a list began, or later."""
+    created_ms = times.parse_ms(created)
+    return created_ms is not None and created_ms >= began_ms - began_ms % 1000

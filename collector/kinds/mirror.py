@@ -1,0 +1,202 @@
+"""What lists and watches say, made into records: the state machine between the API server and the log.
+
+Driven with happenings and their receive times, live or from a recording; the same happenings give the same records.
+Kinds are taken in by stages (`Stage`): what comes of a kind while one of an earlier stage is not listed yet waits, in
+order, until that one was listed or is known to be absent. So nothing is concluded from what was merely not seen yet,
+and a pod's first record already carries its job, its nodes and its queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from collector.kinds import conventions, events, projection
+from collector.kinds.base import Kind, Role
+from collector.kinds.catalog import KINDS
+from collector.kinds.events import EventSight
+from collector.kinds.facts import FactBook
+from collector.kinds.identity import Identity
+from collector.kinds.intake import Intake
+from collector.kinds.known import Known, KnownChanges, KnownObject
+from collector.kinds.lists import Lists
+from collector.kinds.projection import Change, Sight
+from collector.kinds.reports import Reports
+from collector.kinds.stages import Stages, Watch
+from collector.kinds.writing import Writer
+from pipeline.errors import Terminal
+from pipeline.records.envelope import Record
+from pipeline.records.gaps import Gap
+
+_CHANGES: Final[dict[str, Change]] = {"ADDED": "added", "MODIFIED": "modified", "DELETED": "deleted"}
+
+
+class MirrorOptions(msgspec.Struct, frozen=True):
+    """What can be set. `kinds` are all that are wanted; one that turns out not to be served is told by `kind_absent`."""
+
+    kinds: tuple[Kind, ...] = KINDS
+    tenant_label: str = conventions.TENANT_LABEL
+    limits: projection.Limits = projection.Limits()
+    identity_wait_ms: int = 2000
+    facts_interval_ms: int = 1000
+
+
+class Mirror:
+    """One cluster as its records tell it. A `key` is the name of a kind: `pods`, `podgroups.scheduling.volcano.sh`.
+
+    Methods return the records to write now, which may be of earlier happenings and of other kinds.
+    """
+
+    def __init__(self, cluster: str, source: str, options: MirrorOptions) -> None:
+        wait_ms = options.identity_wait_ms
+        facts = FactBook(options.tenant_label, options.facts_interval_ms)
+        self._limits = options.limits
+        self._stages = Stages(options.kinds)
+        self._identity = Identity(options.kinds)
+        self._intake = Intake(Writer(cluster, source), self._identity, facts, wait_ms)
+        self._reports = Reports(self._intake, wait_ms)
+        self._lists = Lists(self._intake, self._reports)
+        self.counts: dict[str, int] = self._intake.counts
+        """Counters: duplicates, suppressed, ignored, surrogate, truncated, lossy, moved, link_not_found."""
+
+    def restore(self, known: Iterable[KnownObject]) -> None:
+        """What was known before a restart. Every kind must then be listed once; only differences are written."""
+        for each in known:
+            self._stages.restored()
+            kind = self._stages.watch(each.key).kind
+            if kind.role is Role.EVENT:
+                self._reports.versions[each.uid] = each.version
+            else:
+                self._identity.add(_remembered(kind, each))
+
+    def kind_absent(self, key: str, received_ms: int) -> list[Record]:
+        """The kind is not served, or we may not see it: nothing waits for it any more."""
+        watch = self._stages.watch(key)
+        self._intake.absent(watch.kind, received_ms)
+        self._stages.settle(watch)
+        return self._written()
+
+    def list_begin(self, key: str, received_ms: int) -> None:
+        """A list of the kind begins, or begins anew."""
+        watch = self._stages.watch(key)
+        self._stages.do(watch, partial(self._lists.begin, watch, received_ms))
+
+    def list_item(self, key: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
+        """An object of the list. Raises Terminal if it cannot be read; it is not taken for deleted then."""
+        watch = self._stages.watch(key)
+        try:
+            sight = self._read(watch.kind, "added", raw, received_ms, lossy)
+        except Terminal:
+            self._stages.do(watch, partial(self._lists.unreadable, watch, raw))
+            raise
+        self._stages.do(watch, partial(self._lists.item, watch, sight))
+        return self._written()
+
+    def list_end(
+        self,
+        key: str,
+        version: str,
+        received_ms: int,
+        unseen_since: int | None,
+        *,
+        why: str = "expired",
+        from_version: str | None = None,
+    ) -> list[Record]:
+        """The list is complete. `unseen_since`: last contact before it, if changes may have been missed since then.
+
+        `why` and `from_version` (where the watch had come to) are for the gap record, which is written only then.
+        """
+        watch = self._stages.watch(key)
+        gap = None
+        if unseen_since is not None:
+            gap = Gap(
+                kind=watch.kind.kind,
+                group=watch.kind.group,
+                from_ms=unseen_since,
+                to_ms=received_ms,
+                from_version=from_version,
+                to_version=version,
+                why=why,
+            )
+        self._stages.do(watch, partial(self._end, watch, received_ms, gap))
+        return self._written()
+
+    def frame(self, key: str, type: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
+        """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read."""
+        watch = self._stages.watch(key)
+        sight = self._read(watch.kind, _CHANGES[type], raw, received_ms, lossy)
+        if self._stages.open(watch):
+            self._lists.frame(watch, sight)
+        else:
+            self._stages.do(watch, partial(self._lists.frame, watch, sight))
+        return self._written()
+
+    def tick(self, now_ms: int) -> list[Record]:
+        """Ends waits, and tells facts that had to wait. To be called about once a second."""
+        self._intake.tick(now_ms)
+        self._reports.tick(now_ms)
+        return self._written()
+
+    def held(self, key: str) -> bool:
+        """Whether records of this kind are held back: its checkpoint must not move beyond what was written."""
+        watch = self._stages.watch(key)
+        return bool(watch.waiting or watch.changes or self._intake.held[watch.kind.name])
+
+    def take_changes(self) -> KnownChanges:
+        """What changed about what is known since this was last called; to be stored together with the records."""
+        intake, reports = self._intake, self._reports
+        changes = KnownChanges([_to_remember(known) for known in intake.changed.values()], [])
+        changes.upserts += [KnownObject(key, uid, version) for uid, (key, version) in reports.changed.items()]
+        changes.deletes += [(known.kind.name, uid) for uid, known in intake.removed.items()]
+        changes.deletes += [(key, uid) for uid, key in reports.removed.items()]
+        for told in (intake.changed, intake.removed, reports.changed, reports.removed):
+            told.clear()
+        return changes
+
+    def _read(self, kind: Kind, change: Change, raw: bytes, received_ms: int, lossy: bool) -> Sight | EventSight:
+        if kind.role is Role.EVENT:
+            event = events.read(kind, raw, received_ms, self._limits.max_object_bytes)
+            event.expired, event.seen.lossy = change == "deleted", lossy
+            return event
+        sight = projection.read(kind, raw, change, received_ms, self._limits)
+        sight.lossy = lossy
+        return sight
+
+    def _end(self, watch: Watch, received_ms: int, gap: Gap | None) -> None:
+        self._lists.end(watch, received_ms, gap)
+        self._stages.settle(watch)
+
+    def _written(self) -> list[Record]:
+        written, self._intake.out = self._intake.out, []
+        return written
+
+
+def _remembered(kind: Kind, each: KnownObject) -> Known:
+    return Known(
+        each.uid,
+        each.version,
+        kind,
+        each.namespace,
+        each.name,
+        job=each.job,
+        keyed=True,
+        bare=True,
+        digest=each.digest,
+        facts=each.facts,
+    )
+
+
+def _to_remember(known: Known) -> KnownObject:
+    return KnownObject(
+        known.kind.name,
+        known.uid,
+        known.version,
+        known.namespace,
+        known.name,
+        job=known.job,
+        digest=known.digest,
+        facts=known.facts,
+    )

@@ -1,0 +1,147 @@
+"""An object's bytes to a `Sight`: what is kept of it, as it goes into the log, and what joins need of it.
+
+The decoded object lives only inside `read`. What waits (for a list, for an owner) is a sight: the projected JSON and a
+few short fields, a fraction of the object.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, Literal
+
+import msgspec
+
+from collector.kinds import truncation
+from collector.kinds.base import Kind, Link, QueueName, Role
+from pipeline.errors import Terminal
+from pipeline.records import matching, shapes
+from pipeline.records.shapes.base import Shape
+from pipeline.records.shapes.pod import Pod
+
+SURROGATE: Final = "surrogate:"
+"""Begins the uid of an object that has none."""
+_MOST_PATHS: Final = 256
+
+Change = Literal["added", "modified", "deleted"]
+_NO_BODY: Final = msgspec.Raw(b"")
+_encode = msgspec.json.Encoder().encode
+
+
+class Sight(msgspec.Struct, gc=False, kw_only=True):
+    """One state of one object, as it was received."""
+
+    kind: Kind
+    change: Change
+    uid: str
+    version: str
+    namespace: str
+    name: str
+    received_ms: int
+    body: msgspec.Raw
+    api_version: str = ""
+    created: str | None = None
+    deleted: str | None = None
+    links: tuple[Link, ...] = ()
+    queue: QueueName | None = None
+    waits: bool = False
+    done: bool = False
+    wants: matching.Wants | None = None
+    learned: object | None = None
+    digest: bytes | None = None
+    redacted: tuple[str, ...] = ()
+    truncated: bool = False
+    lossy: bool = False
+    surrogate: bool = False
+    start_observed: bool = True
+    synthetic: bool = False
+    unseen_since: int | None = None
+
+
+class _UidOnly(msgspec.Struct):
+    uid: str = ""
+
+
+class _Identified(msgspec.Struct):
+    metadata: _UidOnly
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """`annotations` are keys whose values are kept besides those of the kind."""
+
+    max_object_bytes: int = 256 * 1024
+    annotations: frozenset[str] = frozenset()
+
+
+def read(kind: Kind, raw: bytes, change: Change, received_ms: int, limits: Limits) -> Sight:
+    """One object of a watch or list. Raises Terminal if it is no object of this kind, or has no name."""
+    shape = shapes.decode(kind.group, kind.kind, raw)
+    meta = shape.metadata
+    uid, surrogate = identity_of(shape, kind.kind)
+    if not shape.kind:
+        shape.kind = kind.kind
+        shape.api_version = kind.api_version
+    redacted = shapes.redact(shape, _kept(kind.annotations, limits.annotations))
+    waits = kind.waits(shape)
+    sight = Sight(
+        kind=kind,
+        change=change,
+        uid=uid,
+        version=meta.resource_version,
+        namespace=meta.namespace,
+        name=meta.name,
+        received_ms=received_ms,
+        body=_NO_BODY if kind.role is Role.LINK else msgspec.Raw(_encode(shape)),
+        api_version=shape.api_version,
+        created=meta.creation_timestamp,
+        deleted=meta.deletion_timestamp,
+        links=() if kind.role is Role.SURROUNDINGS else kind.links(shape),
+        queue=kind.queue(shape),
+        waits=waits,
+        done=kind.done(shape),
+        wants=matching.wants_of(shape.spec) if waits and isinstance(shape, Pod) else None,
+        learned=kind.learn(shape),
+        redacted=redacted,
+        surrogate=surrogate,
+    )
+    if len(raw) > limits.max_object_bytes:
+        _fit(sight, shape, limits.max_object_bytes)
+    if kind.noisy:
+        sight.digest = _digest(shape)
+    return sight
+
+
+def identity_of(shape: Shape, kind: str) -> tuple[str, bool]:
+    """The uid, and whether it had to be made up from namespace, name and creation. Raises Terminal without a name."""
+    meta = shape.metadata
+    if not meta.name:
+        raise Terminal(f"{kind}: an object without metadata.name")
+    if meta.uid:
+        return meta.uid, False
+    return f"{SURROGATE}{meta.namespace}/{meta.name}/{meta.creation_timestamp or ''}", True
+
+
+def uid_of(raw: bytes) -> str:
+    """The uid of an object that cannot be read as its kind; empty if that cannot be read either."""
+    try:
+        return msgspec.json.decode(raw, type=_Identified).metadata.uid
+    except msgspec.MsgspecError:
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _kept(of_kind: frozenset[str], configured: frozenset[str]) -> frozenset[str]:
+    return of_kind | configured
+
+
+def _fit(sight: Sight, shape: Shape, max_bytes: int) -> None:
+    sight.truncated = True
+    sight.redacted = sight.redacted[:_MOST_PATHS]
+    if len(memoryview(sight.body)) > max_bytes:
+        sight.body = msgspec.Raw(truncation.cut(shape, max_bytes))
+
+
+def _digest(shape: Shape) -> bytes:
+    """Equal for two states of an object that differ in their version only."""
+    shape.metadata.resource_version, shape.metadata.generation = "", None
+    return blake2b(_encode(shape), digest_size=8).digest()

@@ -1,0 +1,42 @@
+"""Which kinds are jobs. An owner of such a kind is the job of what it owns even if its kind is not watched."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
+
+from collector.kinds.base import Link
+from pipeline.records.jobs import JobRef, placeholder_uid
+
+JOB_KINDS: Final = (
+    "/Pod",
+    "batch/Job",
+    "batch.volcano.sh/Job",
+    "scheduling.k8s.io/PodGroup",
+    "scheduling.k8s.io/Workload",
+    "scheduling.volcano.sh/PodGroup",
+    "kueue.x-k8s.io/Workload",
+    "jobset.x-k8s.io/JobSet",
+    "kubeflow.org/*Job",
+    "trainer.kubeflow.org/TrainJob",
+    "ray.io/Ray*",
+    "sparkoperator.k8s.io/SparkApplication",
+    "workload.codeflare.dev/AppWrapper",
+)
+"""Patterns of GROUP/KIND. Kinds that only make jobs (CronJob) or keep pods alive (Deployment) are none."""
+
+
+@lru_cache(maxsize=1024)
+def is_job_kind(group: str, kind: str) -> bool:
+    """Whether people wait for objects of this kind."""
+    name = f"{group}/{kind}"
+    return any(fnmatchcase(name, pattern) for pattern in JOB_KINDS)
+
+
+def job_of(link: Link) -> JobRef | None:
+    """The job that a link names without its object having been seen; None if its kind is no job kind."""
+    if not is_job_kind(link.group, link.kind):
+        return None
+    uid = link.uid or placeholder_uid(link.namespace, link.name)
+    return JobRef(link.kind, link.namespace, link.name, uid, link.group)

@@ -1,0 +1,112 @@
+"""Events to records: what was said about an object goes to the job of that object.
+
+An event may come before the object it is about, since two watches race. If it is young, and of an object that could
+still come, it is held for as long as an object waits for its owner; then it goes by the name of what it is about.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from collector.kinds.events import EventSight
+from collector.kinds.identity import Listing
+from collector.kinds.intake import Intake
+from collector.kinds.known import Known
+from pipeline.records.events import Regarding
+from pipeline.records.jobs import JobRef
+
+_YOUNG_US: Final = 60_000_000
+"""An event older than this is about something that would have been seen by now if it still existed."""
+
+
+class Reports:
+    """Events that were seen, by uid, and those that wait for the object they are about."""
+
+    def __init__(self, intake: Intake, wait_ms: int) -> None:
+        self.versions: dict[str, str] = {}
+        self.changed: dict[str, tuple[str, str]] = {}
+        """(key, version) by uid, since this was last emptied."""
+        self.removed: dict[str, str] = {}
+        self._intake = intake
+        self._identity = intake.identity
+        self._wait_ms = wait_ms
+        self._strangers: dict[str, list[EventSight]] = {}
+
+    def take(self, sight: EventSight) -> None:
+        """One sight of an event."""
+        seen = sight.seen
+        if self.versions.get(seen.uid) == seen.version:
+            self._intake.counts["duplicates"] += 1
+            return
+        for flag in ("surrogate", "truncated", "lossy"):
+            if getattr(seen, flag):
+                self._intake.counts[flag] += 1
+        self.versions[seen.uid] = seen.version
+        self.changed[seen.uid] = (sight.kind.name, seen.version)
+        self._place(sight)
+
+    def forget(self, key: str, uid: str) -> None:
+        """An event has expired: no news, but its version need not be known any more."""
+        if self.versions.pop(uid, None) is not None:
+            self.changed.pop(uid, None)
+            self.removed[uid] = key
+
+    def arrived(self, uid: str) -> None:
+        """An object was seen: what was said about it before belongs to its job."""
+        known = self._identity.objects.get(uid)
+        if known is None or uid not in self._strangers:
+            return
+        for sight in self._strangers.pop(uid):
+            self._intake.held[sight.kind.name] -= 1
+            self._about(known, sight)
+
+    def tick(self, now_ms: int) -> None:
+        """Lets go what waited long enough."""
+        for uid, waiting in list(self._strangers.items()):
+            if now_ms - waiting[0].received_ms >= self._wait_ms:
+                del self._strangers[uid]
+                for sight in waiting:
+                    self._intake.held[sight.kind.name] -= 1
+                    self._write(sight, None)
+
+    def _place(self, sight: EventSight) -> None:
+        about = sight.seen.regarding
+        if about is None:
+            self._write(sight, None)
+            return
+        known = self._find(about)
+        if known is not None:
+            self._about(known, sight)
+            return
+        gone = self._identity.gone(about.uid)
+        if gone is not None:
+            self._write(sight, gone[1])
+        elif self._may_come(about, sight):
+            self._strangers.setdefault(about.uid, []).append(sight)
+            self._intake.held[sight.kind.name] += 1
+        else:
+            self._write(sight, None)
+
+    def _about(self, known: Known, sight: EventSight) -> None:
+        if known.keyed:
+            self._write(sight, known.job)
+        else:
+            self._intake.hold(known, sight)
+
+    def _find(self, about: Regarding) -> Known | None:
+        """By uid; by kind and name if it has none, or only its name again (nodes)."""
+        if about.uid and about.uid != about.name:
+            return self._identity.objects.get(about.uid)
+        return self._identity.named(_group(about), about.kind, about.namespace or "", about.name)
+
+    def _may_come(self, about: Regarding, sight: EventSight) -> bool:
+        listing = self._identity.listing.get((_group(about), about.kind), Listing.ABSENT)
+        young = sight.received_ms * 1000 - sight.seen.at_us < _YOUNG_US
+        return bool(about.uid) and about.uid != about.name and listing is not Listing.ABSENT and young
+
+    def _write(self, sight: EventSight, job: JobRef | None) -> None:
+        self._intake.out.append(self._intake.writer.event(sight, job))
+
+
+def _group(about: Regarding) -> str:
+    return about.api_version.rpartition("/")[0]
