@@ -111,9 +111,9 @@ def _shared_params() -> list[Any]:
             bool, typer.Option("--verbose", "-v", help="Say more.", callback=_wish("verbose"), **_ASIDE)
         ] = False,
         color: Annotated[
-            Literal["auto", "always", "never"],
-            typer.Option("--color", help="When to colour.", callback=_wish("color"), **_ASIDE),
-        ] = "auto",
+            Literal["auto", "always", "never"] | None,  # None: what the group before it was told stays
+            typer.Option("--color", help="When to colour; auto without it.", callback=_wish("color"), **_ASIDE),
+        ] = None,
         debug: Annotated[
             bool, typer.Option("--debug", help="Show the stack of an error.", callback=_wish("debug"), **_ASIDE)
         ] = False,
