@@ -99,5 +99,5 @@ def _entries(text: str, group: str) -> list[tuple[str, str]]:
             inside = line == f"[{group}]"
         elif inside and "=" in line and not line.startswith(("#", ";")):
             name, _, target = line.partition("=")
-            entries.append((name.strip(), target.split("[")[0].strip()))
+            entries.append((name.strip(), target.split("[")[0].replace(" ", "")))
     return entries

@@ -98,4 +98,5 @@ def _print(results: list[CheckResult], out: TextIO) -> None:
         if each.outcome != "ok" and each.fix:
             out.write(f"        {each.fix}\n")
     counts = {outcome: sum(each.outcome == outcome for each in results) for outcome in _MARKS}
-    out.write(f"\n{counts['ok']} ok, {counts['warn']} warnings, {counts['fail']} failed\n")
+    warnings = f"{counts['warn']} warning{'' if counts['warn'] == 1 else 's'}"
+    out.write(f"\n{counts['ok']} ok, {warnings}, {counts['fail']} failed\n")

@@ -28,7 +28,7 @@ def track(what: str, total: int | None = None, *, unit: str = "") -> Iterator[Ca
         progress.TextColumn(unit),
         progress.TimeRemainingColumn(),
     )
-    screen = console.Console(file=sys.stderr, no_color=not terminal.colored(sys.stderr))
+    screen = console.Console(file=sys.stderr, force_terminal=True, no_color=not terminal.colored(sys.stderr))
     with progress.Progress(*columns, console=screen, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
