@@ -37,6 +37,8 @@ PROGRESS_S = 5.0
 """Progress is written at least so often, also when nothing came."""
 SAMPLES = 50
 """So many rows of a load are looked at for the time from the cluster to the table."""
+REASON_CHARACTERS = 300
+"""So much of a reason goes into the log; the dead letter has all of it."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -204,7 +206,9 @@ class Loader:
     def _dead_load(self, bad: list[Bad]) -> Load:
         letters = Batch()
         for each in bad:
-            log.warning("rows that do not fit are kept as dead letters", table=each.kind, reason=each.error[:300])
+            log.warning(
+                "rows that do not fit are kept as dead letters", table=each.kind, reason=each.error[:REASON_CHARACTERS]
+            )
             catalogue.dead_letters.labels("sinks", "bad_row").inc()
             letters.add(batches.dead_letter(each, self._cluster, clock.now_ms()))
         return letters.loads()[0]

@@ -25,6 +25,7 @@ class LogSource:
 
     def __init__(self, directory: Path, name: str = READER) -> None:
         self._reader = LogReader(directory, name)
+        self.ack(self._reader.position)  # on the list of readers from now on, so that nothing unread is removed
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
         begin = self._reader.position
@@ -60,6 +61,7 @@ class OutboxSource:
     def __init__(self, path: Path, name: str = READER) -> None:
         self._reader = OutboxReader(path, name)
         self._after = self._reader.acked()
+        self.ack(self._after)
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
         items = self._reader.read(self._after, max_rows, max_bytes)

@@ -1,0 +1,149 @@
+"""The stage as a whole: it starts its local Doris, survives its death and its own, and drains when it stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pipeline.config.places import Places
+from pipeline.doris import local
+from pipeline.doris.settings import Settings as Doris
+from pipeline.doris.sql import Sql
+from pipeline.errors import KubeCollectorError, Unreachable
+from sinks.app import Sink
+from sinks.settings import Settings
+from tests.support.warehouse import CLUSTER, Written
+
+QUICK = Doris(load_interval=0.1)
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path)
+
+
+@pytest.fixture
+def log(places):
+    written = Written(places.records)
+    yield written
+    written.writer.close()
+
+
+def sink(places, **settings):
+    return Sink(Settings(**settings), QUICK, places, CLUSTER)
+
+
+def wait_until(condition, what, limit_s=60.0):
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def loaded(places):
+    """(rows, different objects) of object_change, 0 while nobody answers."""
+    try:
+        sql = Sql(local.locate(QUICK, places.doris))
+        try:
+            return sql.query("SELECT COUNT(*), COUNT(DISTINCT `uid`) FROM `object_change`").rows[0]
+        finally:
+            sql.close()
+    except KubeCollectorError:
+        return (0, 0)
+
+
+def is_well(stage):
+    return all(check.ok for check in stage.checks())
+
+
+def test_without_a_configured_doris_a_local_one_is_started_filled_and_ended(places, log):
+    stage = sink(places)
+    stage.start()
+    try:
+        log.add(100)
+        wait_until(lambda: loaded(places) == (100, 100), "rows never came")
+        wait_until(lambda: is_well(stage), "never ready")
+    finally:
+        stage.stop(30.0)
+    with pytest.raises(Unreachable, match="no local one is running"):
+        local.locate(QUICK, places.doris)
+
+
+def test_what_was_logged_before_the_stop_is_loaded_when_it_has_stopped(places, log):
+    stage = sink(places, batch={"max_rows": 100})
+    stage.start()
+    log.add(1000)
+    stage.stop(30.0)
+    again = sink(places)
+    again.start()
+    try:
+        assert loaded(places) == (1000, 1000)
+    finally:
+        again.stop(30.0)
+
+
+def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothing_is_lost(places, log):
+    stage = sink(places, batch={"max_rows": 50})
+    stage.start()
+    try:
+        ports = local.announced(places.doris)
+        for _ in range(3):
+            for _ in range(10):
+                log.add(40)
+                time.sleep(0.01)  # loads and the kill overlap
+            os.kill(_process_of(stage).pid, signal.SIGKILL)
+        log.add(1)
+        wait_until(lambda: loaded(places) == (log.count, log.count), "rows were lost")
+        wait_until(lambda: is_well(stage), "never well again")
+        assert local.announced(places.doris) == ports
+    finally:
+        stage.stop(30.0)
+
+
+@pytest.mark.parametrize("kill_at", ["sinks.loaded:1", "sinks.loaded:2", "sinks.loaded:0.3"])
+def test_a_loader_that_is_killed_between_load_and_ack_goes_on_without_loss(kill_at, places, log):
+    log.add(300)
+    killed = _run(places, {"KC_FAULT_POINTS": kill_at})
+    assert killed.wait(60) == -signal.SIGKILL
+    log.add(300)
+    running = _run(places, {})
+    try:
+        wait_until(lambda: loaded(places) == (600, 600), "rows were lost")
+    finally:
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 0
+
+
+def test_a_warehouse_that_does_not_answer_makes_the_stage_unready_and_keeps_the_rows(places, log):
+    nobody = Doris(frontend="127.0.0.1:9", query_port=9, connect_timeout=1.0)
+    stage = Sink(Settings(), nobody, places, CLUSTER)
+    log.add(10)
+    stage.start()
+    try:
+        checks = {check.name: check for check in stage.checks()}
+        assert not checks["doris"].ok and "no answer" in checks["doris"].detail
+        assert checks["loader"].ok
+    finally:
+        stage.stop(5.0)
+    stage = sink(places)
+    stage.start()
+    try:
+        wait_until(lambda: loaded(places) == (10, 10), "rows were lost")
+    finally:
+        stage.stop(30.0)
+
+
+def _process_of(stage):
+    return stage._warehouse._child._running.process
+
+
+def _run(places, environment):
+    """The `sink` command as a process of its own."""
+    command = [sys.executable, "-m", "pipeline.cli.main", "sink", "--set", f"data_dir={places.data_dir}"]
+    command += ["--set", f"cluster.name={CLUSTER}", "--set", "doris.load_interval=100ms"]
+    return subprocess.Popen(command, env=os.environ | environment)
