@@ -30,7 +30,8 @@ def check(config: options.ConfigFiles = None, sets: options.Sets = None) -> None
     """
     loaded = options.settings(config, sets)
     read = ", ".join(str(path) for path in loaded.files) or "no file"
-    terminal.hint(f"The settings are valid ({read}, {len(loaded.origins)} values set).")
+    given = sum(setting.origin != "default" for setting in effective.settings(loaded))
+    terminal.hint(f"The settings are valid ({read}, {given} values set).")
 
 
 @app.command()
