@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from aggregation.messages.message import Message, Said, said
-from aggregation.messages.rules import Inner, first, resource_name, rule, says, silent
+from aggregation.messages.rules import ANY_CASE, Inner, first, resource_name, rule, says, silent
 from pipeline.records import reasons
 
 AMBIGUOUS_AFFINITY: Final = "ambiguous_affinity_or_anti_affinity"
@@ -76,9 +76,11 @@ CARDS: Final[dict[str, tuple[str, str | None]]] = {
 }  # fmt: skip
 """HAMi's codes, which stand for words: category and resource. Its extender passes them on as reasons of nodes."""
 
-_LOST_NODE = re.compile(r"node\.(?:alpha\.)?kubernetes\.io/(?:not-?ready|unreachable)$", re.IGNORECASE)
+_LOST_NODE = re.compile(r"node\.(?:alpha\.)?kubernetes\.io/(?:not-?ready|unreachable)$", ANY_CASE)
 _IN_BRACES = re.compile(r"\{\s*(?P<key>[^\s:}=]+)(?::?\s+(?P<value>[^\s}]+))?")
-_SPELLED = re.compile(r"(?<![\w./-])(?P<key>[\w./-]+)(?:=(?P<value>[\w.-]*))?:(?:NoSchedule|NoExecute|PreferNoSchedule)")
+_SPELLED = re.compile(
+    r"(?<![\w./-])(?P<key>[\w./-]+)(?:=(?P<value>[\w.-]*))?:(?:NoSchedule|NoExecute|PreferNoSchedule)"
+)
 _QUOTED = re.compile(r"taint \"(?P<key>[\w./-]+)(?:=(?P<value>[\w.-]*))?")
 _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 

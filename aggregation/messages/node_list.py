@@ -17,7 +17,7 @@ import msgspec
 
 from aggregation.messages import filters
 from aggregation.messages.message import Message, Said, said
-from aggregation.messages.rules import Inner, count
+from aggregation.messages.rules import ANY_CASE, Inner, count
 from pipeline.records import reasons
 
 FRAME: Final = (
@@ -30,36 +30,40 @@ FRAME: Final = (
 """Pattern of the frame, for the rules of a dialect: `total` where N counts nodes, `body` all that follows."""
 
 _CLAUSES = re.compile(
-    r"[\s.,;]*(?:\b(?:no new claims to deallocate|still not schedulable|pod group preemption:|preemption:|"
-    r"(?:deallocation|deletion) (?:and deletion )?of \w*ResourceClaims?|not eligible due to|no candidate node for|"
-    r"All PostFilter plugins)|(?:\d+ )?(?:No preemption victims|Preemption is not helpful))",
-    re.IGNORECASE,
+    r"(?:no new claims to deallocate|still not schedulable|(?:pod group )?preemption:|not eligible due to|"
+    r"[Dd]e(?:allocation|letion) (?:and deletion )?of \w*ResourceClaims?|All PostFilter plugins)"
 )
-_DEALLOCATED = re.compile(r"(?:deallocation|deletion) .*ResourceClaim", re.IGNORECASE)
-_BOUNDARY = re.compile(r"\{[^{}]*\}|(?P<cut>[,.;]\s*)(?=(?:at least )?\d+ [^\d\s])", re.IGNORECASE)
+_DEALLOCATED = re.compile(r"(?:deallocation|deletion) .*ResourceClaim", ANY_CASE)
+_BOUNDARY = re.compile(r"\{[^{}]*\}|(?P<cut>[,.;]\s*)(?=(?:at least )?\d+ [^\d\s])", ANY_CASE)
 _UNCOUNTED = re.compile(
     r",\s+(?=(?:insufficient |node\(s\) |too many pods|pod has unbound |persistentvolumeclaim |cannot allocate ))",
-    re.IGNORECASE,
+    ANY_CASE,
 )
 _COUNT = re.compile(r"(?:at least )?(\d+) (.*)", re.DOTALL)
 _CUT_SHORT = re.compile(r"[^\s,.;:] ?\.\.\.$")
 _CORE_RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage", "gpu")
 
-_AFTERMATH: Final[tuple[tuple[str, str, str], ...]] = (
-    (r"(?:(?P<nodes>\d+) )?No preemption victims found", "no_victims", reasons.PREEMPTION_NO_VICTIM),
-    (r"(?:(?P<nodes>\d+) )?Preemption is not helpful", "not_helpful", reasons.PREEMPTION_NO_VICTIM),
-    (r"no candidate node for preemption", "no_victims", reasons.PREEMPTION_NO_VICTIM),
-    (r"not eligible due to preemptionPolicy=Never", "policy_never", reasons.PREEMPTION_NO_VICTIM),
-    (r"not eligible due to (?:a )?terminating pods?", "terminating_victims", reasons.WAITING_VICTIMS),
-    (r"preempting \d+ victims?", "preempting", reasons.WAITING_VICTIMS),
-    (r"ongoing preemption", "preempting", reasons.WAITING_VICTIMS),
-    (r"not eligible due to", "not_eligible", reasons.PREEMPTION_NO_VICTIM),
+_AFTERMATH: Final[dict[str, tuple[str, str]]] = {
+    "no preemption victims found": ("no_victims", reasons.PREEMPTION_NO_VICTIM),
+    "preemption is not helpful": ("not_helpful", reasons.PREEMPTION_NO_VICTIM),
+    "no candidate node for preemption": ("no_victims", reasons.PREEMPTION_NO_VICTIM),
+    "not eligible due to preemptionpolicy=never": ("policy_never", reasons.PREEMPTION_NO_VICTIM),
+    "not eligible due to a terminating pod": ("terminating_victims", reasons.WAITING_VICTIMS),
+    "not eligible due to terminating pod": ("terminating_victims", reasons.WAITING_VICTIMS),
+    "not eligible due to": ("not_eligible", reasons.PREEMPTION_NO_VICTIM),
+    ", preempting ": ("preempting", reasons.WAITING_VICTIMS),
+    "ongoing preemption": ("preempting", reasons.WAITING_VICTIMS),
+}
+_AFTER = re.compile(
+    r"(?:(?P<nodes>\d+) )?(?P<what>" + "|".join(re.escape(words) for words in _AFTERMATH) + ")",
+    ANY_CASE,
 )
-_AFTERMATHS = [(re.compile(pattern, re.IGNORECASE), detail, reason) for pattern, detail, reason in _AFTERMATH]
 
 
-def reading(match: re.Match[str], inner: Inner) -> Message:
-    """The reading of a rule whose pattern ends in `FRAME`."""
+def reading(match: re.Match[str], inner: Inner) -> Message | None:
+    """The reading of a rule whose pattern ends in `FRAME`. A frame around no list of nodes is left to others."""
+    if "no candidate topology nodes" in match["body"]:
+        return None
     return read(match["body"], count(match["total"]))
 
 
@@ -114,20 +118,14 @@ def aftermath(clauses: str) -> Message:
     """What the clauses add: why no victim helps, each with its own count, or that victims are being ended."""
     if not clauses:
         return Message()
-    found: list[tuple[int, Said]] = []
-    spent: set[int] = set()
-    for pattern, detail, reason in _AFTERMATHS:
-        for match in pattern.finditer(clauses):
-            if match.start() in spent:
-                continue
-            spent.add(match.start())
-            nodes = match.groupdict().get("nodes")
-            one = said("preemption_no_victim", detail, reason=reason)
-            found.append((match.start(), msgspec.structs.replace(one, nodes=count(nodes))))
-    named = tuple(one for _, one in sorted(found, key=lambda entry: entry[0]))
+    named = []
+    for found in _AFTER.finditer(clauses):
+        detail, reason = _AFTERMATH[found["what"].lower()]
+        one = said("preemption_no_victim", detail, reason=reason)
+        named.append(msgspec.structs.replace(one, nodes=count(found["nodes"])))
     deallocated = (said("dra", "deallocated"),) if _DEALLOCATED.search(clauses) else ()
     return Message(
-        reasons=deallocated + named,
+        reasons=(*deallocated, *named),
         waiting_victims=any(one.reason == reasons.WAITING_VICTIMS for one in named),
         preemption_part="preemption:" in clauses.lower(),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,13 +20,17 @@ Inner = Callable[[str], Message]
 Reading = Callable[[re.Match[str], Inner], Message | None]
 
 
+ANY_CASE: Final = re.IGNORECASE | re.ASCII
+"""Flags of the patterns: ASCII, since a dotless i is no i and Arabic digits count no nodes."""
+
+
 class Rule(NamedTuple):
     pattern: re.Pattern[str]
     reading: Reading
 
 
 def rule(pattern: str, reading: Reading) -> Rule:
-    return Rule(re.compile(pattern, re.IGNORECASE | re.DOTALL), reading)
+    return Rule(re.compile(pattern, ANY_CASE | re.DOTALL), reading)
 
 
 class Says(msgspec.Struct, frozen=True):

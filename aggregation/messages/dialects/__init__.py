@@ -26,7 +26,7 @@ from aggregation.messages.dialects import (
 )
 
 DIALECTS: Final = (
-    koordinator, kube_scheduler, volcano, kueue, coscheduling, kai, yunikorn, hami, karpenter, autoscalers, api_server,
+    kube_scheduler, koordinator, volcano, kueue, coscheduling, kai, yunikorn, hami, karpenter, autoscalers, api_server,
     kubelet, plain,
 )  # fmt: skip
 """Narrow frames first, loose words last. A text belongs to the first dialect that reads it."""

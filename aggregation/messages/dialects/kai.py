@@ -7,13 +7,13 @@ from typing import Final
 
 from aggregation.messages import node_list
 from aggregation.messages.message import Message, said, together
-from aggregation.messages.rules import Inner, exceeds, resource_name, rule, says
+from aggregation.messages.rules import ANY_CASE, Inner, exceeds, resource_name, rule, says
 
 _NODE_LINE = re.compile(r"^<(?P<node>[^>]+)>: (?P<words>.*?)\.?$", re.MULTILINE)
-_NEXT_REASON = re.compile(r"(?<=[a-z)\d]), (?=node|not )", re.IGNORECASE)
+_NEXT_REASON = re.compile(r"(?<=[a-z)\d]), (?=node|not )", ANY_CASE)
 _SHORT = re.compile(
     r"(?:did ?n[o']t have|not) enough (?:resources?: |of mig profile: )?(?P<resource>GPU memory|CPU cores|[\w./-]+)",
-    re.IGNORECASE,
+    ANY_CASE,
 )
 
 

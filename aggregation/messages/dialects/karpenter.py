@@ -13,14 +13,14 @@ import msgspec
 
 from aggregation.messages import filters
 from aggregation.messages.message import Message, Said, said
-from aggregation.messages.rules import Inner, first, rule, says, silent
+from aggregation.messages.rules import ANY_CASE, Inner, first, rule, says, silent
 
 _SENTENCES = re.compile(
     r";\s+(?=incompatible |all available|no instance|did not|unsatisfiable|checking|label|minValues|nodepool|pod )",
-    re.IGNORECASE,
+    ANY_CASE,
 )
-_HEADING = re.compile(r"incompatible with (?P<kind>\w+) \"(?P<name>[^\"]*)\"", re.IGNORECASE)
-_LIMITED = re.compile(r"exceed limits for (?P<kind>\w+):? \"(?P<name>[^\"]*)\"", re.IGNORECASE)
+_HEADING = re.compile(r"incompatible with (?P<kind>\w+) \"(?P<name>[^\"]*)\"", ANY_CASE)
+_LIMITED = re.compile(r"exceed limits for (?P<kind>\w+):? \"(?P<name>[^\"]*)\"", ANY_CASE)
 _TAGGED = re.compile(r"(?P<kind>NodePool)=\"?(?P<name>[\w.-]+)")
 
 
@@ -29,7 +29,7 @@ def _taint(match: re.Match[str], inner: Inner) -> Message:
 
 
 def _instance_types(match: re.Match[str], inner: Inner) -> Message:
-    verdict = re.search(r"\((no instance type[^)]*)\)", match.string, re.IGNORECASE)
+    verdict = re.search(r"\((no instance type[^)]*)\)", match.string, ANY_CASE)
     words = verdict[1] if verdict else match["words"].split(", requirements=")[0]
     if re.search(r"\bresources\b", words):
         return Message(reasons=(said("insufficient_resource", "no_instance_type"),))

@@ -15,11 +15,11 @@ import msgspec
 
 from aggregation.messages import filters, node_list
 from aggregation.messages.message import Message, said, together
-from aggregation.messages.rules import Inner, count, rule, says
+from aggregation.messages.rules import ANY_CASE, Inner, count, rule, says
 from pipeline.records import reasons
 
 _PREDICATES = re.compile(r"\s*([^(),][^()]*?) \((\d+)\)")
-_ONE_NODE = re.compile(r"fit failure on node \(([^)]*)\): ([^\n]*?)(?=\s*,?\s*fit failure on node|\n|$)", re.IGNORECASE)
+_ONE_NODE = re.compile(r"fit failure on node \(([^)]*)\): ([^\n]*?)(?=\s*,?\s*fit failure on node|\n|$)", ANY_CASE)
 
 
 def _predicates(match: re.Match[str], inner: Inner) -> Message | None:
@@ -35,6 +35,10 @@ def _predicates(match: re.Match[str], inner: Inner) -> Message | None:
 def _node_by_node(match: re.Match[str], inner: Inner) -> Message | None:
     """`fit failure on node (a): X, Y` for each node by name, before 1.6: the nodes are counted here."""
     return node_list.by_name(found[2].split(", ") for found in _ONE_NODE.finditer(match.string))
+
+
+def _first_predicate(match: re.Match[str], inner: Inner) -> Message:
+    return Message(reasons=filters.meaning(match["predicate"]))
 
 
 def _min_count(match: re.Match[str], inner: Inner) -> Message:
@@ -70,6 +74,7 @@ RULES: Final = (
     rule(r"^" + node_list.FRAME, node_list.reading),
     rule(r"no nodes available to schedule pods", says("other", "no_nodes")),
     rule(r"failed to fit in any node.*?fit failure on node|^fit failure on node", _node_by_node),
+    rule(r"Failed for reason (?P<predicate>\w+) and possibly others", _first_predicate),
     rule(r"(?:fit failure summary on nodes|match all of the (?:following )?predicates)\s*:+\s*(?P<predicates>.*)",
          _predicates),
     # Gangs: the pod groups of scheduling.k8s.io.

@@ -15,15 +15,15 @@ import msgspec
 
 from aggregation.messages import filters
 from aggregation.messages.message import Message, Said, said
-from aggregation.messages.rules import Inner, count, resource_name, rule, says
+from aggregation.messages.rules import ANY_CASE, Inner, count, resource_name, rule, says
 from pipeline.records import reasons
 
 _POD_SET = re.compile(r"pod set \S+: ")
 _TERMS = re.compile(
     r"insufficient (?:unused )?quota (?:in cohort )?for (?:resource )?(?P<resource>[^\s,]+)"
-    r" (?:in )?flavor (?P<flavor>[^\s,]+)"
-    r"(?:(?P<ceiling> in ClusterQueue)|, (?P<more>[^\s,]+) more needed"
-    r"|,[^>;]*?> maximum capacity \((?:[^)>]* > )?(?P<capacity>[^)]*)\))?"
+    r"(?: (?:in )?flavor (?P<flavor>[^\s,]+))?"
+    r"(?:(?P<in_queue> in ClusterQueue)|, (?P<more>[^\s,]+) more needed"
+    r"|,[^>;]*?(?P<ceiling>> maximum capacity)(?: \((?:[^)>]* > )?(?P<capacity>[^)]*)\))?)?"
     r"|borrowing limit for (?P<borrowed>[^\s,]+) in flavor (?P<borrow_flavor>[^\s,]+) exceeded"
     r"|resource (?P<undeclared>[^\s,]+) unavailable in ClusterQueue"
     r"|flavor (?P<lacking_flavor>[^\s,]+) does not provide resource (?P<lacking>[^\s,]+)"
@@ -37,7 +37,7 @@ _TERMS = re.compile(
     r"|could not assign (?P<other>[^\s,]+) flavor"
     r"|Pending the preemption of (?P<victims>\d+) workload"
     r"|Preempting \d+ workload\(s\) failed",
-    re.IGNORECASE,
+    ANY_CASE,
 )
 _EXCLUDED = re.compile(r"Total nodes: (?P<total>\d+)(?:; excluded: (?P<parts>.*?))?(?=\. |;|$)", re.DOTALL)
 _EXCLUSION = re.compile(r"(?P<kind>\w+)(?: \"(?P<name>[^\"]*)\")?: (?P<nodes>\d+)")
@@ -77,12 +77,10 @@ def _term(term: re.Match[str]) -> Said:
 
 
 def _quota(found: dict[str, str]) -> Said:
-    resource, detail = resource_name(found["resource"]), f"flavor={found['flavor']}"
-    if "capacity" in found:
-        detail += f" max_capacity={found['capacity']}"
-    if "more" in found:
-        detail += f" needed={found['more']}"
-    if "capacity" in found or "ceiling" in found:
+    words = {"flavor": "flavor", "capacity": "max_capacity", "more": "needed"}
+    detail = " ".join(f"{word}={found[name]}" for name, word in words.items() if name in found) or None
+    resource = resource_name(found["resource"])
+    if "in_queue" in found or "ceiling" in found:
         return said("quota", detail, resource, reasons.QUEUE_LIMIT, "never_fits")
     return said("quota", detail, resource)
 
@@ -124,7 +122,7 @@ def _never_fits(text: str) -> bool:
         flavors: dict[str, list[bool]] = {}
         for term in _TERMS.finditer(pod_set):
             if name := term["resource"] or term["borrowed"]:
-                flavors.setdefault(name, []).append(bool(term["capacity"] or term["ceiling"]))
+                flavors.setdefault(name, []).append(bool(term["in_queue"] or term["ceiling"]))
             elif name := term["undeclared"]:
                 flavors.setdefault(name, []).append(True)
         if any(all(never) for never in flavors.values()):

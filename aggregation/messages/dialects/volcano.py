@@ -15,14 +15,14 @@ import msgspec
 
 from aggregation.messages import node_list
 from aggregation.messages.message import Message, said, together
-from aggregation.messages.rules import Inner, Reading, count, resource_name, rule, says
+from aggregation.messages.rules import ANY_CASE, Inner, Reading, count, resource_name, rule, says
 from pipeline.records import reasons
 
 _ITEM = re.compile(r"(\d+) (\w+)")
-_ORIGIN = re.compile(r"[.;]?\s*Origin reason is(?: [^:\s]+)?: ", re.IGNORECASE)
+_ORIGIN = re.compile(r"[.;]?\s*Origin reason is(?: [^:\s]+)?: ", ANY_CASE)
 _DIMENSIONS = re.compile(r";\s*(?=(?:HyperNode|Node): )")
-_PENDING = re.compile(r"[;.]?\s*Pending: ", re.IGNORECASE)
-_SHORT_OF = re.compile(r"(?:insufficient|overused|requested:) ([\w./-]+)", re.IGNORECASE)
+_PENDING = re.compile(r"[;.]?\s*Pending: ", ANY_CASE)
+_SHORT_OF = re.compile(r"(?:insufficient|overused|requested:) ([\w./-]+)", ANY_CASE)
 _PLACED = ("running", "bound", "binding", "allocated", "succeeded")
 
 
@@ -76,7 +76,7 @@ def _refused_by_queue(states: dict[str, int], tried: dict[str, int]) -> bool:
 
 def _says_nothing(states: dict[str, int], ready: bool) -> bool:
     waiting = any(state in states for state in ("pending", "pipelined", "allocated"))
-    return not waiting and (ready or set(states) <= {"minavailable"})
+    return not waiting and (ready or set(states) <= {"minavailable", "binding"})
 
 
 def _gang(match: re.Match[str], inner: Inner) -> Message:
@@ -86,7 +86,7 @@ def _gang(match: re.Match[str], inner: Inner) -> Message:
     if pending and not head.strip(" .…"):
         tried = " ".join(f"{state}={tasks}" for state, tasks in _histogram(pending).items())
         return Message(reasons=(said("gang", f"{tried} elided"),))
-    if re.match(r"0 nodes are available", rest, re.IGNORECASE):
+    if re.match(r"0 nodes are available", rest, ANY_CASE):
         return Message(reasons=(said("gang", "no_nodes"),))
     return together(Message(reasons=(said("gang"),)), _quoted(rest, inner) if rest else Message())
 

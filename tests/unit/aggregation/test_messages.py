@@ -122,6 +122,10 @@ def test_old_lists_count_behind_the_name_or_name_each_node() -> None:
     assert spoken(named) == "-; insufficient_resource/memory/1; node_affinity/-/1"
 
 
+def test_the_scheduler_of_1_0_named_one_predicate() -> None:
+    assert spoken("Failed for reason MatchNodeSelector and possibly others") == "-; node_affinity/-/-"
+
+
 def test_a_native_gangs_text_points_to_the_other_members() -> None:
     text = (
         "pod group is unschedulable, minCount (4) cannot be satisfied: 3 scheduled, 0 remaining, "
@@ -179,6 +183,7 @@ def test_volcano_releases_that_told_no_origin_give_no_sign_of_a_refusal() -> Non
     [
         "0/0 tasks in gang unschedulable: pod group is not ready, 4 minAvailable",
         "0/4 tasks in gang unschedulable: pod group is ready, 4 Binding, 4 minAvailable",
+        "0/3 tasks in gang unschedulable: pod group is not ready, 3 Binding, 3 minAvailable",
         "pod group is ready",
     ],
 )
@@ -235,6 +240,11 @@ def test_kueues_ceiling_is_told_from_a_share_that_others_use() -> None:
     assert facts(ceiling) == {"never_fits"}
     assert codes(used) == [(reasons.QUOTA, None)]
     assert facts(used) == set()
+
+
+def test_kueues_texts_without_a_flavor_or_a_figure_are_read_too() -> None:
+    assert spoken(KUEUE + "insufficient quota for nvidia.com/gpu") == "-; quota/nvidia.com/gpu/-"
+    assert facts(KUEUE + "insufficient quota for cpu in flavor a, request > maximum capacity") == {"never_fits"}
 
 
 def test_a_kueue_job_that_fits_in_another_flavor_is_not_called_hopeless() -> None:
@@ -358,7 +368,7 @@ WORDS = st.sampled_from([
     "0/3 nodes are available: ", "0/3 nodes are unavailable: ", "2 ", "Insufficient cpu", ", ", ". ", "node(s) had untolerated taint {a: b}",
     "preemption: ", "No preemption victims found for incoming pod", "pod group is not ready", "2 Pending", "; Pending: ", "Origin reason is x: ",
     "couldn't assign flavors to pod set main: ", "insufficient quota for cpu in flavor a", "> maximum capacity (1)", "exceeded quota: q", "requested: cpu=2",
-    "9" * 40, "{", "}", "(", '"', "\n", "Reservation(s) ", "tasks in gang unschedulable: ", "incompatible with nodepool \"a\"", "did not tolerate ",
+    "9" * 40, "٣ ", "preemptıon: ", "No preemption victimſ found", "{", "}", "(", '"', "\n", "Reservation(s) ", "tasks in gang unschedulable: ", "incompatible with nodepool \"a\"", "did not tolerate ",
     "Gang \"a\" gets rejected due to member Pod \"b\" is unschedulable with reason \"", "Total nodes: 8; excluded: ", "resource \"cpu\": 6", "...",
 ])  # fmt: skip
 
