@@ -75,7 +75,7 @@ class Child:
     def _restart(self) -> None:
         if self._running is not None:
             log.error("the local Doris ended; it is started again")
-            self._forget()
+            self.stop()  # collects what is left of the process
         wait_s = self._not_before_s - clock.monotonic_s()
         if wait_s > 0:
             raise Offline("the local Doris ended", retry_after_s=wait_s)

@@ -96,7 +96,9 @@ def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothi
             for _ in range(10):
                 log.add(40)
                 time.sleep(0.01)  # loads and the kill overlap
+            wait_until(lambda: _process_of(stage), "never started again")
             os.kill(_process_of(stage).pid, signal.SIGKILL)
+            wait_until(lambda: not _process_of(stage), "the kill was not seen")
         log.add(1)
         wait_until(lambda: loaded(places) == (log.count, log.count), "rows were lost")
         wait_until(lambda: is_well(stage), "never well again")
@@ -139,7 +141,9 @@ def test_a_warehouse_that_does_not_answer_makes_the_stage_unready_and_keeps_the_
 
 
 def _process_of(stage):
-    return stage._warehouse._child._running.process
+    """The local Doris that runs; None while there is none."""
+    running = stage._warehouse._child._running
+    return running.process if running is not None and running.alive else None
 
 
 def _run(places, environment):
