@@ -30,3 +30,18 @@ def take(path: Path, what: str) -> int:
     except OSError:
         pass  # the pid is for the message only; a full disk must not keep the log from being opened
     return fd
+
+
+def held(path: Path) -> bool:
+    """Whether somebody holds the lock of a file."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False

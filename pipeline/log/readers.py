@@ -53,8 +53,12 @@ def read(directory: Path, name: str, kind: type[Ack]) -> Ack | None:
 
 def read_all(directory: Path, kind: type[Ack]) -> dict[str, Ack | None]:
     """Every registered reader with its ack; None for a file that cannot be read."""
-    paths = sorted((directory / FOLDER).glob("*.json"))
-    return {path.stem: read(directory, path.stem, kind) for path in paths}
+    return {name: read(directory, name, kind) for name in registered(directory)}
+
+
+def registered(directory: Path) -> list[str]:
+    """Names of the registered readers."""
+    return sorted(path.name.removesuffix(".json") for path in (directory / FOLDER).glob("*.json"))
 
 
 def forget(directory: Path, name: str) -> bool:

@@ -118,14 +118,5 @@ def quarantine(directory: Path, number: int, fd: int, begin: int, end: int) -> N
 
 def _last_stamp(directory: Path, numbers: list[int]) -> int:
     """Log time at the end: segments open with it, so the last one that has a line tells."""
-    for number in reversed(numbers):
-        view = scan.SegmentView(directory, number)
-        try:
-            view.refresh(closed=True)
-            for block in reversed(view.blocks):
-                stamps = view.load(block).stamps
-                if stamps:
-                    return stamps[-1]
-        finally:
-            view.close()
-    return 0
+    spans = (scan.span(directory, number, closed=True) for number in reversed(numbers))
+    return next((span[1] for span in spans if span), 0)

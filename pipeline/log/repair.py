@@ -51,18 +51,20 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is damaged and nothing unindexed. The last segment of a running writer may look unsound."""
+        """Whether nothing is damaged and nothing unindexed."""
         whole = all(not segment.damage and not segment.unindexed_bytes for segment in self.segments)
         return whole and not self.orphans and None not in self.readers.values()
 
 
 def check(directory: Path) -> Report:
-    """Read the whole log, change nothing. Safe beside a running writer."""
+    """Read the whole log, change nothing. Safe beside a running writer, whose last bytes are left out."""
+    running = lock.held(directory / layout.LOCK)
     segments = layout.segments(directory)
+    last = segments[-1].number if segments else 0
     return Report(
         directory=str(directory),
         total_bytes=sum(segment.total_bytes for segment in segments),
-        segments=tuple([_check_segment(directory, segment.number) for segment in segments]),
+        segments=tuple([_check_segment(directory, each.number, running and each.number == last) for each in segments]),
         readers=readers.read_all(directory, Position),
         orphans=tuple([path.name for path in _orphans(directory)]),
         quarantined=tuple(sorted(path.name for path in (directory / layout.QUARANTINE).glob("*"))),
@@ -80,15 +82,15 @@ def repair(directory: Path) -> Report:
             _write_index(directory, number)
         for path in _orphans(directory):
             path.unlink()
-        return check(directory)
     finally:
         os.close(held)
+    return check(directory)
 
 
-def _check_segment(directory: Path, number: int) -> SegmentReport:
+def _check_segment(directory: Path, number: int, growing: bool = False) -> SegmentReport:
     view = scan.SegmentView(directory, number)
     try:
-        view.refresh(closed=True)
+        view.refresh(closed=not growing)
         stamps: list[int] = []
         damage: list[Damage] = []
         lines = 0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pipeline.log import index, layout, lines
 from pipeline.log.index import Block
+from pipeline.log.positions import BEGINNING, Position
 
 CHUNK_BYTES = 1 << 20
 MAX_LINE_BYTES = 16 << 20
@@ -110,11 +111,14 @@ class SegmentView:
     def load(self, block: Block) -> lines.Lines:
         return load(self._fd, self._index_fd, block)
 
+    def stamps(self, block: Block) -> list[int]:
+        return self.load(block).stamps
+
     def _derive(self, end: int) -> None:
         stamp = 0
         if self.blocks:
             last = self.blocks[-1]
-            stamp = max([last.stamp, *self.load(last).stamps[-1:]])
+            stamp = max([last.stamp, *self.stamps(last)[-1:]])
         self.blocks.extend(derive(self._fd, self.end, end, stamp))
 
     def _new_entries(self) -> list[Block]:
@@ -149,3 +153,26 @@ class SegmentView:
             return
         self.blocks.clear()
         self._settled = 0
+
+
+def before(directory: Path, stamp: int) -> Position:
+    """A position before which log time had not reached `stamp` (ms): where to read from for what happened since."""
+    for number in reversed(layout.numbers(directory)):
+        view = SegmentView(directory, number)
+        view.refresh(closed=False)
+        view.close()
+        if view.blocks and view.blocks[0].stamp < stamp:
+            return Position(number, 0)
+    return BEGINNING
+
+
+def span(directory: Path, number: int, *, closed: bool) -> tuple[int, int] | None:
+    """Log time at the first and at the last good line of a segment; None when it has none."""
+    view = SegmentView(directory, number)
+    try:
+        view.refresh(closed=closed)
+        first = next((stamps[0] for stamps in map(view.stamps, view.blocks) if stamps), None)
+        last = next((stamps[-1] for stamps in map(view.stamps, reversed(view.blocks)) if stamps), None)
+        return None if first is None or last is None else (first, last)
+    finally:
+        view.close()

@@ -1,0 +1,79 @@
+"""The spool: records first, then the checkpoint, never the other way round.
+
+Whatever moment the process dies in, the log holds everything up to the checkpoint. What it holds behind it is written
+once more after the restart; copies carry the same ids and are recognised.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Self
+
+from collector.kinds.known import KnownChanges
+from collector.spool.checkpoint import Changes, Checkpoint, OpenGap, Watch
+from collector.spool.deadletter import DeadLetters
+from pipeline import faults
+from pipeline.config.places import Places
+from pipeline.log import LogOptions, LogWriter, lock
+from pipeline.records import codec
+from pipeline.records.envelope import Record
+
+
+class Spool:
+    """Log, checkpoint and dead letters of one cluster. One thread commits; others may append to `log`."""
+
+    def __init__(self, places: Places, *, options: LogOptions) -> None:
+        """Open or make the spool. Raises UserError when another process has it, LogFull when the disk is full."""
+        places.spool.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            opened.callback(os.close, lock.take(places.spool / "LOCK", "the spool"))
+            self.log = LogWriter(places.records, options=options)
+            opened.callback(self.log.close)
+            self.dead = DeadLetters(places.dead_letters, options.cluster)
+            opened.callback(self.dead.close)
+            self.checkpoint = Checkpoint(places.collector_db, options.cluster)
+            opened.callback(self.checkpoint.close)
+            self._opened = opened.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Buffer records. Raises LogFull while the log is full; then none of them was taken."""
+        self.log.append([codec.encode(record) for record in records], [record.observedms for record in records])
+
+    def tick(self, now_ms: int) -> None:
+        """Let log time pass: wall clock of a live cluster, recorded time of a replay."""
+        self.log.tick(now_ms)
+
+    def commit(
+        self,
+        known: KnownChanges | None = None,
+        watches: Iterable[Watch] = (),
+        *,
+        opened: Iterable[OpenGap] = (),
+        closed: Iterable[str] = (),
+    ) -> None:
+        """Make what was written durable, then move the checkpoint.
+
+        Raises LogFull or LogBroken, which leave the checkpoint where it was; the same commit may be made again.
+        """
+        self.dead.sync()
+        self.log.sync()
+        changes = Changes(known=known, watches=tuple(watches), opened=tuple(opened), closed=tuple(closed))
+        if changes != Changes():
+            faults.point("spool.commit")
+            self.checkpoint.commit(changes)
+
+    def versions(self) -> Mapping[str, str]:
+        """The version up to which each watch's changes are in the log, by key."""
+        return {key: watch.version for key, watch in self.checkpoint.load().watches.items()}
+
+    def close(self) -> None:
+        """Sync and give the spool back. The checkpoint stays where the last commit put it."""
+        self._opened.close()
