@@ -32,9 +32,14 @@ class Column:
     flexible: bool = False
     """May be cut to the terminal's width. Never for a name a person would copy."""
     style: Callable[[Any], terminal.Style | None] | None = None
+    sort: str | Callable[[Any], object] | None = None
+    """What to sort by where the text would sort wrongly, such as `47m12s`."""
 
     def of(self, row: Any) -> object:
-        return self.value(row) if callable(self.value) else lookup(row, self.value)
+        return _of(row, self.value)
+
+    def sorts_by(self, row: Any) -> object:
+        return _of(row, self.value if self.sort is None else self.sort)
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,10 @@ def lookup(row: Any, key: str) -> Any:
     return row
 
 
+def _of(row: Any, value: str | Callable[[Any], object]) -> object:
+    return value(row) if callable(value) else lookup(row, value)
+
+
 def _sorted(rows: list[Any], columns: Sequence[Column], sort_by: str | None) -> list[Any]:
     """Sorted by a column's title or a key of the rows; a leading `-` turns it round; rows without a value go last."""
     if not sort_by:
@@ -114,11 +123,7 @@ def _sorted(rows: list[Any], columns: Sequence[Column], sort_by: str | None) -> 
         raise BadUsage(
             f"--sort-by {key}: no such column{did_you_mean(key, titles)}", fix=f"Columns: {', '.join(titles)}."
         )
-    get = (
-        column.of
-        if column and callable(column.value) is False
-        else (column.of if column else lambda row: lookup(row, key))
-    )
+    get = column.sorts_by if column else lambda row: lookup(row, key)
     having = [row for row in rows if get(row) is not None]
     having.sort(key=lambda row: _orderable(get(row)), reverse=descending)
     return having + [row for row in rows if get(row) is None]

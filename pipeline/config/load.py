@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,7 +41,7 @@ class Loaded:
     ground: Ground
     origins: Mapping[KeyPath, Origin]
     files: tuple[Path, ...]
-    sources: Sources
+    sources: Sources = field(repr=False)  # holds the environment, so secrets
 
     @property
     def sections(self) -> dict[str, Any]:

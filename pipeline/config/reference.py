@@ -12,7 +12,7 @@ import pydantic
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from pipeline.config import effective, environment, fields, load, origins, shape
+from pipeline.config import effective, fields, load, origins, shape
 from pipeline.config.origins import KeyPath
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -115,8 +115,3 @@ def _name(annotation: Any) -> str:
     if isinstance(annotation, type) and annotation.__name__ == "Path":
         return "path"
     return _WORDS.get(annotation, getattr(annotation, "__name__", str(annotation)))
-
-
-def variable(key: str) -> str:
-    """The environment variable of a dotted key."""
-    return environment.variable_of(tuple(key.split(".")))

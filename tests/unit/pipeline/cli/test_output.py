@@ -104,6 +104,13 @@ def test_rows_are_sorted_by_column_or_key_and_those_without_go_last(sort_by: str
     assert rendered(Wanted("name", sort_by=sort_by)).splitlines() == names
 
 
+def test_a_column_may_sort_by_something_else_than_its_text() -> None:
+    waits = Column("wait", lambda row: f"{row['s']}s", sort="s")
+    out = io.StringIO()
+    output.render([{"s": 9}, {"s": 10}], [waits], Wanted("name", sort_by="-wait"), out=out)
+    assert out.getvalue() == "10s\n9s\n"
+
+
 def test_an_unknown_sort_key_or_format_is_bad_usage_with_a_suggestion() -> None:
     with pytest.raises(BadUsage, match=r"--sort-by reson: no such column \(did you mean reason\?\)"):
         rendered(Wanted("table", sort_by="reson"))

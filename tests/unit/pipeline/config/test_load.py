@@ -194,10 +194,10 @@ def test_all_problems_of_all_sources_come_at_once(tmp_path: Path) -> None:
 
 def test_a_secret_is_read_from_its_file_and_never_shown(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("hunter2\n")
-    loaded = read(f"doris: {{password: 'file:{tmp_path / 'token'}'}}\n", tmp=tmp_path)
+    loaded = read(f"doris: {{password: 'file:{tmp_path / 'token'}'}}\n", {"OTHER": "hunter2"}, tmp_path)
     password = doris(loaded).password
     assert password is not None and password.get_secret_value() == "hunter2"
-    assert str(password) == "***" and "hunter2" not in repr(loaded.ground)
+    assert str(password) == "***" and "hunter2" not in repr(loaded)
     shown = {setting.key: setting.value for setting in effective.settings(loaded)}
     assert shown["doris.password"] == "***"
     assert "hunter2" not in doris(loaded).model_dump_json()

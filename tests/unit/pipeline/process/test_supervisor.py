@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -212,6 +215,29 @@ def test_a_bad_reload_changes_nothing_and_says_so(
         running.supervisor.reload()
     assert stage.reloads == []
     assert "old ones stay in use" in caplog.text
+
+
+def test_the_admin_port_of_the_settings_answers_from_start_to_end(run: Callable[..., Running]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    running = run(Recorded("a", []), loaded=load([], {}, {"admin.port": port}))
+    running.until(lambda: running.supervisor.checks()[0].ok)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz?verbose", timeout=10) as response:
+        assert response.read() == b"[+] process: running\n[+] a\nok\n"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/debug/config", timeout=10) as response:
+        assert {"key": "admin.port", "value": port, "origin": "--set admin.port"} in json.load(response)
+    assert running.end() == 0
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_taken_admin_port_is_told_before_any_stage_starts() -> None:
+    seen: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        loaded = load([], {}, {"admin.port": other.getsockname()[1]})
+        with pytest.raises(UserError, match="is taken by another program"):
+            Supervisor([Recorded("a", seen)], loaded).run()
+    assert seen == []
 
 
 def test_a_loop_is_well_while_it_turns_and_unwell_when_it_hangs_or_is_gone() -> None:
