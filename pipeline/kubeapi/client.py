@@ -216,12 +216,13 @@ def _retry_after_s(response: urllib3.HTTPResponse) -> float | None:
 
 
 def _chunks(response: urllib3.HTTPResponse) -> Iterator[bytes]:
-    while True:
-        with failures_named():
-            chunk = response.read1(_CHUNK_BYTES)
-        if not chunk:
+    """The body as it comes. An answer that is not chunked (some proxies) is read as bytes arrive, too."""
+    with failures_named():
+        if response.chunked:
+            yield from response.stream(_CHUNK_BYTES)
             return
-        yield chunk
+        while chunk := response.read1(_CHUNK_BYTES):
+            yield chunk
 
 
 def _decoded(body: bytes) -> Any:

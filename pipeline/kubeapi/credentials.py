@@ -94,9 +94,8 @@ def _token_file(paths: str, context: str | None) -> Path | None:
     merged = kube_config.KubeConfigMerger(paths).config
     name = context or merged["current-context"]
     user_name = merged["contexts"].get_with_name(name)["context"].safe_get("user")
-    users = merged.safe_get("users")
-    entry: dict[str, Any] = next((each for each in users or [] if each["name"] == user_name), {})
-    token_file = (entry.get("user") or {}).get("tokenFile")
-    if not token_file:
+    entry: Any = merged["users"].get_with_name(user_name, safe=True) if merged.safe_get("users") else None
+    if entry is None or not entry.safe_get("user"):
         return None
-    return Path(merged["users"].get_with_name(user_name).path).parent / str(token_file)
+    token_file = entry["user"].safe_get("tokenFile")
+    return Path(entry.path).parent / str(token_file) if token_file else None
