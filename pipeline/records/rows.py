@@ -6,6 +6,7 @@ until `wire` writes them as the table's types want them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -37,13 +38,24 @@ def key_of(row: Row) -> tuple[Any, ...]:
 
 def wire(row: Row) -> dict[str, Any]:
     """The row as Stream Load's JSON reads it: dates and times as text, the sequence and the delete sign included."""
-    columns = tables.TABLES[row.table].columns
-    out: dict[str, Any] = {}
-    for column in columns:
-        value = row.values.get(column.name)
-        if value is not None and column.type.startswith("DATE"):
-            value = times.sql_date(value) if column.type == "DATE" else times.sql_datetime(value)
-        out[column.name] = value
+    values = row.values
+    plain, timed = _COLUMNS[row.table]
+    out: dict[str, Any] = {name: values.get(name) for name in plain}
+    for name, text in timed:
+        value = out[name]
+        if value is not None:
+            out[name] = text(value)
     out[tables.VERSION] = row.version
     out[tables.DELETED] = 1 if row.deleted else 0
     return out
+
+
+_TEXTS: dict[str, Callable[[int], str]] = {"DATE": times.sql_date, "DATETIME(3)": times.sql_datetime}
+_COLUMNS = {
+    table.name: (
+        tuple(column.name for column in table.columns),
+        tuple((column.name, _TEXTS[column.type]) for column in table.columns if column.type in _TEXTS),
+    )
+    for table in tables.TABLES.values()
+}
+"""Of each table all columns, and those that hold times with the text they are written as."""

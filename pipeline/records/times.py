@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _RFC3339 = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?([Zz]|[+-]\d\d:?\d\d)$", re.ASCII
@@ -58,13 +59,27 @@ def format_ms(millis: int) -> str:
 
 def sql_datetime(millis: int) -> str:
     """Milliseconds to `YYYY-MM-DD HH:MM:SS.mmm` UTC, as DATETIME(3) reads it."""
-    moment = _EPOCH + timedelta(milliseconds=millis)
-    return f"{moment.strftime('%Y-%m-%d %H:%M:%S')}.{moment.microsecond // 1000:03d}"
+    day, rest = divmod(millis, DAY_MS)
+    seconds, thousandths = divmod(rest, 1000)
+    return f"{_day_text(day)} {_clock_text(seconds)}.{thousandths:03d}"
 
 
 def sql_date(millis: int) -> str:
     """The UTC day of a moment, `YYYY-MM-DD`."""
-    return (_EPOCH + timedelta(milliseconds=millis)).strftime("%Y-%m-%d")
+    return _day_text(millis // DAY_MS)
+
+
+@lru_cache(maxsize=1024)
+def _day_text(day: int) -> str:
+    """Rows of a load share few days; making the text anew took most of a row's time."""
+    return (_EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")
+
+
+@lru_cache(maxsize=4096)
+def _clock_text(second_of_day: int) -> str:
+    minutes, second = divmod(second_of_day, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{hour:02d}:{minute:02d}:{second:02d}"
 
 
 def day_ms(millis: int) -> int:
