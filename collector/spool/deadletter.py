@@ -35,7 +35,7 @@ class DeadLetters:
             when_full="drop_oldest",
         )
         self._writer = LogWriter(directory, options=options)
-        self._pending = 0
+        self._pending: list[Row] = []
 
     @property
     def dropped_segments(self) -> int:
@@ -43,20 +43,25 @@ class DeadLetters:
         return self._writer.dropped_segments
 
     def put(self, kind: str, data: bytes, error: str, observed_ms: int) -> None:
-        """Keep one input. `kind`: key of the watch it came from. Counted."""
+        """Keep one input. `kind`: key of the watch it came from. Counted; never refused."""
         letter = dead_letters.row(STAGE, kind, data, error, cluster=self.cluster, observed_ms=observed_ms)
-        self._writer.append([dead_letters.encode(letter)], [observed_ms])
-        self._pending += 1
+        self._pending.append(letter)
         catalogue.dead_letters.labels(STAGE, "undecodable").inc()
 
     def sync(self) -> None:
-        """Make what was put durable. Raises LogFull, LogBroken."""
+        """Make what was put durable. Raises LogFull or LogBroken; nothing is lost then."""
         if self._pending:
+            lines = [dead_letters.encode(letter) for letter in self._pending]
+            self._writer.append(lines, [letter.version for letter in self._pending])
+            self._pending.clear()
+        if self._writer.buffered:
             self._writer.sync()
-            self._pending = 0
 
     def close(self) -> None:
-        self._writer.close()
+        try:
+            self.sync()
+        finally:
+            self._writer.close()
 
     def read(self, after: Position | None = None, max_records: int = 1000) -> tuple[list[Row], Position]:
         """Durable letters behind a position, and the position behind them."""

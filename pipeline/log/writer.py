@@ -32,8 +32,8 @@ class LogWriter:
     """The one writer of a log folder. Safe to share between threads.
 
     `append` and `tick` only buffer; `sync` makes all of it durable and readable. When `sync` raises LogFull (the limit or
-    the disk) or LogBroken, nothing was lost: the lines stay buffered, `append` refuses new ones, and the next `sync`
-    tries again.
+    the disk) or LogBroken, nothing was lost: the lines stay buffered, `append` takes no new ones, and the next call of
+    either tries again.
     """
 
     def __init__(self, directory: Path, *, options: LogOptions) -> None:
@@ -83,12 +83,21 @@ class LogWriter:
         return self._closed_bytes + self._segment.size + self._segment.index_size
 
     @property
+    def buffered(self) -> int:
+        """Lines that no `sync` has made durable yet."""
+        return len(self._lines)
+
+    @property
     def full(self) -> bool:
         """Whether the last `sync` failed; readiness looks at it."""
         return self._full
 
     def append(self, lines: Sequence[bytes], observed_ms: Sequence[int]) -> None:
-        """Buffer lines with their `observedms`. Raises LogFull while the log is full, without taking any of them."""
+        """Buffer lines with their `observedms`.
+
+        While the log is full it first tries to sync what is buffered; raises LogFull or LogBroken, without taking any
+        line, when that fails.
+        """
         if not lines:
             return
         if len(lines) != len(observed_ms):
@@ -98,7 +107,7 @@ class LogWriter:
             raise ValueError("a record must be one line that is not empty")
         with self._guard:
             if self._full:
-                raise LogFull(f"the log {self.directory} takes nothing until it has space again")
+                self.sync()
             self._buffer(lines, observed_ms, len(joined) + 1)
 
     def tick(self, now_ms: int) -> None:

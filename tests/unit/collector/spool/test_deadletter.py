@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import errno
 from pathlib import Path
+
+import pytest
 
 from collector.spool import deadletter
 from collector.spool.deadletter import DeadLetters
 from collector.spool.spool import Spool
 from pipeline.config.places import Places
-from pipeline.log import LogOptions
+from pipeline.log import LogFull, LogOptions, segment
 from pipeline.records import rows, tables
 
 
@@ -64,3 +67,19 @@ def test_letters_are_durable_before_the_checkpoint_moves(tmp_path: Path) -> None
         spool.dead.put("pods", b"?", "bad", 1000)
         spool.commit()
         assert len(deadletter.read(places.dead_letters)[0]) == 1
+
+
+def test_letters_wait_for_space_without_being_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    letters = DeadLetters(tmp_path, "c1")
+    monkeypatch.setattr(segment.os, "write", full)
+    for number in range(3):
+        letters.put("pods", b"?%d" % number, "bad", 1000 + number)
+        with pytest.raises(LogFull):
+            letters.sync()
+    monkeypatch.undo()
+    letters.sync()
+    assert [row.version for row in letters.read()[0]] == [1000, 1001, 1002]
+    letters.close()
