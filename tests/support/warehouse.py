@@ -73,6 +73,10 @@ class Outbox:
         for row in rows:
             outbox.append(self._db, row.table, outbox.encode([row]), 1)
 
+    def raw(self, table: str, data: bytes) -> None:
+        """An item as it is."""
+        outbox.append(self._db, table, data, 1)
+
     def close(self) -> None:
         self._db.close()
 
