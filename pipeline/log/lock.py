@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from pipeline.errors import UserError
+
+_TRIES = 4
+_TRY_S = 0.02
 
 
 def take(path: Path, what: str) -> int:
@@ -15,16 +19,14 @@ def take(path: Path, what: str) -> int:
     Raises UserError when somebody holds it; `what` names the thing that is locked, for the message.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _lock(fd, fcntl.LOCK_EX):
         holder = os.read(fd, 32).decode("ascii", "replace").strip() or "unknown"
         os.close(fd)
         raise UserError(
             f"{what} is in use by process {holder}",
             where=str(path.parent),
             fix="Stop that process, or give this one a folder of its own.",
-        ) from None
+        )
     try:
         os.pwrite(fd, f"{os.getpid():<20}\n".encode(), 0)
     except OSError:
@@ -39,9 +41,17 @@ def held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _lock(fd, fcntl.LOCK_SH)
     finally:
         os.close(fd)
+
+
+def _lock(fd: int, how: int) -> bool:
+    """Take the lock; a few tries, since `held` takes it for a moment too."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(fd, how | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(_TRY_S)
     return False

@@ -38,11 +38,24 @@ class _Ack(msgspec.Struct):
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make the table if it is not there."""
+    """Make the table if it is not there.
+
+    A state file that was made anew beside old acks numbers its items behind them: they would not be read otherwise.
+    """
     connection.execute(
         "CREATE TABLE IF NOT EXISTS outbox"
         " (seq INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, rows BLOB NOT NULL, n INTEGER NOT NULL)"
     )
+    if connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = 'outbox'").fetchone() is None:
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)", (_highest_ack(connection),))
+
+
+def _highest_ack(connection: sqlite3.Connection) -> int:
+    path = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
+    if not path:
+        return 0  # a database in memory
+    acks = readers.read_all(Path(path).parent, _Ack).values()
+    return max((ack.seq for ack in acks if ack), default=0)
 
 
 def encode(rows: Sequence[Row]) -> bytes:

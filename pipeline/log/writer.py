@@ -7,7 +7,7 @@ import threading
 import zlib
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +23,8 @@ BLOCK_BYTES = 1 << 20
 """Lines are indexed in runs of about this size."""
 PIECE_BYTES = 8 << 20
 """Lines are fsynced in runs of at most about this size."""
+PIECE_LINES = 1 << 16
+"""And of at most so many."""
 MAX_TICKS = 3600
 """A jump of log time longer than this is told by the ticks of its last hour."""
 _RETAIN_S = 30.0
@@ -175,7 +177,7 @@ class LogWriter:
         """Write the first lines of the buffer, about PIECE_BYTES of them, and take them off the buffer."""
         self._make_room()
         self._roll_if_due()
-        ends = list(accumulate(map(len, self._lines)))
+        ends = list(accumulate(map(len, islice(self._lines, PIECE_LINES))))
         piece = min(bisect_left(ends, PIECE_BYTES) + 1, len(ends))
         sealed, stamp, begin = [], self._stamp, 0
         offset = self._segment.size

@@ -85,6 +85,18 @@ def test_a_reader_in_another_process_wakes_when_the_writer_syncs(tmp_path: Path)
         assert process.wait(20) == 0
 
 
+def test_a_reader_keeps_up_with_a_writer_in_another_process_across_segments(tmp_path: Path) -> None:
+    seen: list[int] = []
+    with child(tmp_path, "write", "0") as process, LogReader(tmp_path, "r") as reader:
+        while len(seen) < 20_000 and reader.wait(20):
+            seen += numbers(reader)
+        process.kill()
+        process.stdout.read()
+    assert len(seen) >= 20_000
+    assert seen == list(range(len(seen)))
+    assert len(list(tmp_path.glob("*.ndjson"))) > 5
+
+
 def test_a_second_process_is_refused_and_told_who_has_the_log(tmp_path: Path) -> None:
     with child(tmp_path, "hold") as process:
         assert process.stdout.readline() == "ready\n"

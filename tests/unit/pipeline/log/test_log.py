@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.errors import UserError
 from pipeline.log import Entry, LogOptions, LogReader, LogWriter, Position
@@ -139,6 +144,57 @@ def test_an_ack_is_where_the_same_name_starts_again(tmp_path: Path) -> None:
         reader.ack(reader.read(max_records=2).end)
     with LogReader(tmp_path, "r") as reader:
         assert [entry.stamp for entry in reader.read().entries] == [3000]
+
+
+STEPS = st.one_of(
+    st.lists(st.integers(0, 5000), min_size=1, max_size=8),
+    st.sampled_from(["sync", "reopen"]),
+    st.integers(0, 6000).map(lambda now_ms: ("tick", now_ms)),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    steps=st.lists(STEPS, max_size=25),
+    segment_bytes=st.sampled_from([1, 300, 1 << 20]),
+    max_records=st.integers(1, 7),
+    max_bytes=st.integers(1, 400),
+)
+def test_whatever_was_appended_is_read_in_order_however_it_is_cut(
+    steps: list[Any], segment_bytes: int, max_records: int, max_bytes: int
+) -> None:
+    options = LogOptions(cluster="c1", min_free_bytes=0, segment_bytes=segment_bytes)
+    wanted: list[bytes] = []
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        writer = LogWriter(directory, options=options)
+        for step in steps:
+            if isinstance(step, list):
+                wanted += write(writer, *step)
+            elif step == "sync":
+                writer.sync()
+            elif step == "reopen":
+                writer.close()
+                writer = LogWriter(directory, options=options)
+            else:
+                writer.tick(step[1])
+        stamp = writer.stamp
+        writer.close()
+        got: list[Entry] = []
+        position: Position | None = None
+        while True:  # a new reader for every batch: positions are all that is carried on
+            with LogReader(directory, "r", start=position) as reader:
+                batch = reader.read(max_records, max_bytes)
+            if not batch.entries:
+                break
+            assert len(batch.entries) <= max_records
+            got += batch.entries
+            position = batch.end
+        assert got == everything(directory)
+    assert [entry.line for entry in got if b"tick.v1" not in entry.line] == wanted
+    observed = [msgspec.json.decode(entry.line)["observedms"] for entry in got]
+    assert [entry.stamp for entry in got] == list(accumulate(observed, max))
+    assert not got or got[-1].stamp == stamp
 
 
 @pytest.mark.parametrize("bad", [b"", b"two\nlines"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,18 @@ def test_bytes_that_are_no_rows_are_handed_over_as_they_are(
     broken, good = reader.read(0, 100, 1 << 20)
     assert (broken.rows, broken.undecodable) == ([], b'{"no": "rows"}')
     assert good.rows == rows(5)
+
+
+def test_a_state_made_anew_numbers_its_rows_behind_what_was_acked(
+    tmp_path: Path, state: sqlite3.Connection, reader: outbox.OutboxReader
+) -> None:
+    for version in range(5):
+        add(state, version)
+    reader.ack(5)
+    with closing(sqlite3.connect(tmp_path / "new.db", isolation_level=None)) as fresh:
+        outbox.create(fresh)
+        outbox.create(fresh)
+        add(fresh, 7)
+    again = outbox.OutboxReader(tmp_path / "new.db", "loader")
+    assert [item.rows for item in again.read(again.acked(), 10, 1 << 20)] == [rows(7)]
+    again.close()
