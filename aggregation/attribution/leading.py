@@ -1,0 +1,198 @@
+"""Which reason leads a job's wait, now.
+
+What keeps the whole job out comes first, since a pod cannot wait for a node before it exists: admission, the queue, the
+gang's missing members, victims, pods that are not made. Then the reason of most of the pods that wait and have one.
+What was observed for certain (gates, suspension, missing groups) comes before a scheduler's decision record, and that
+before the texts of conditions and events.
+"""
+
+from __future__ import annotations
+
+from aggregation.attribution import verdict
+from aggregation.attribution.verdict import Verdict
+from aggregation.lifecycle import minimum
+from aggregation.lifecycle.groups import OUTSIDE
+from aggregation.lifecycle.state import Admission, Group, JobState, Pod, Segment
+from aggregation.messages import parse
+from pipeline.records import reasons
+from pipeline.records.jobs import is_placeholder
+
+_CLOSED = ("Closed", "Closing")
+_RANK = {code: place for place, code in enumerate(reasons.CODES)}
+_MAX_ALSO = 8
+
+
+def of(state: JobState, at_ms: int, uid: str = "") -> Segment:
+    """The reason that leads from `at_ms` on. `uid`: the pod whose record it was, for its words."""
+    least = minimum.of(state)
+    found = _kept_out(state, at_ms, least) or _decided(state, at_ms) or _not_made(state, at_ms, least)
+    return found or _of_pods(state, at_ms, uid)
+
+
+def _kept_out(state: JobState, at_ms: int, least: int | None) -> Segment | None:
+    queue = state.queue
+    volcano = [group for group in state.groups.values() if group.volcano]
+    if queue is not None and (volcano or state.job.group == "batch.volcano.sh"):
+        if queue.exists is False:
+            return Segment(at_ms, reasons.NOT_ADMITTED, "queue_missing", evidence="count")
+        if queue.state in _CLOSED:
+            return Segment(at_ms, reasons.NOT_ADMITTED, "queue_closed", evidence="condition")
+    gated = state.counts.gated > 0 and state.counts.alive - state.counts.gated < (least or 1)
+    return (
+        _by_kueue(state, at_ms, gated=gated)
+        or _suspended(state, at_ms)
+        or (Segment(at_ms, reasons.NOT_ADMITTED, "gated", evidence="condition") if gated else None)
+        or _outside(at_ms, volcano)
+        or _gang(state, at_ms, least)
+    )
+
+
+def _suspended(state: JobState, at_ms: int) -> Segment | None:
+    own = state.own
+    if own is None or not own.suspended:
+        return None
+    return Segment(at_ms, reasons.NOT_ADMITTED, "suspended", evidence="condition")
+
+
+def _by_kueue(state: JobState, at_ms: int, *, gated: bool) -> Segment | None:
+    """Rule P7: of a job that Kueue holds the reason is the Workload's alone."""
+    own = state.own
+    if own is not None and not own.suspended and not gated:
+        return None
+    waiting = [one for one in state.admissions.values() if not one.finished]
+    if not waiting:
+        held = own is not None and own.suspended and own.kueue
+        return Segment(at_ms, reasons.NOT_ADMITTED, "quota_check", evidence="count") if held else None
+    if all(one.admitted for one in waiting):
+        return None if gated or own is None else _pods_not_created(state, at_ms)
+    return _by_workload(next(one for one in waiting if not one.admitted), at_ms)
+
+
+def _by_workload(workload: Admission, at_ms: int) -> Segment:
+    if workload.reserved == "True":
+        return Segment(at_ms, reasons.NOT_ADMITTED, "admission_check", evidence="condition")
+    if not workload.reserved:
+        return Segment(at_ms, reasons.NOT_ADMITTED, "quota_check", evidence="condition")
+    found = verdict.refusal(workload.message)
+    if found is None:
+        quota = workload.reason == "Pending"
+        found = Verdict(reasons.QUOTA) if quota else Verdict(reasons.NOT_ADMITTED, "quota_check")
+    return _segment(at_ms, found, workload.message, "condition")
+
+
+def _outside(at_ms: int, volcano: list[Group]) -> Segment | None:
+    """Rule P8: a Volcano group that its queue has not let in."""
+    group = next((group for group in volcano if group.phase in OUTSIDE), None)
+    if group is None:
+        return None
+    found = verdict.refusal(group.refusal) if group.refusal else None
+    if found is None:
+        return Segment(at_ms, reasons.SCHEDULER_BACKLOG, "not_enqueued", evidence="condition")
+    return _segment(at_ms, found, group.refusal, "event")
+
+
+def _gang(state: JobState, at_ms: int, least: int | None) -> Segment | None:
+    """Rule P13: a group that does not exist, or has fewer members than it needs."""
+    if not state.groups and state.counts.alive and (is_placeholder(state.job.uid) or state.names_group):
+        return Segment(at_ms, reasons.GANG_INCOMPLETE, "group_missing", evidence="count")
+    if least is not None and 0 < state.counts.alive < least and minimum.is_gang(state):
+        return Segment(at_ms, reasons.GANG_INCOMPLETE, "members_missing", evidence="count")
+    return None
+
+
+def _decided(state: JobState, at_ms: int) -> Segment | None:
+    made = state.decided.get("")
+    if made is None or not state.counts.alive:
+        return None
+    return Segment(
+        at_ms, made.reason, made.detail, made.resource, made.nodes, made.total_nodes, made.message,
+        evidence="decision",
+    )  # fmt: skip
+
+
+def _not_made(state: JobState, at_ms: int, least: int | None) -> Segment | None:
+    """Rules P10 and P11: victims come before pods that do not exist yet."""
+    if reasons.WAITING_VICTIMS in (key.partition("|")[0] for key in state.verdicts) and _only_victims(state):
+        return None
+    if state.counts.alive == 0 or (least is not None and state.counts.alive < least):
+        return _pods_not_created(state, at_ms)
+    return None
+
+
+def _only_victims(state: JobState) -> bool:
+    return all(
+        key.startswith((verdict.MARK, reasons.WAITING_VICTIMS)) and not key.startswith(verdict.GATED)
+        for key in state.verdicts
+    )
+
+
+def _pods_not_created(state: JobState, at_ms: int) -> Segment:
+    if state.create_failed:
+        found = verdict.refusal(state.create_failed)
+        if found is not None:
+            return _segment(at_ms, found, state.create_failed, "event")
+        return Segment(
+            at_ms, reasons.PODS_NOT_CREATED, "create_failed", message=state.create_failed, evidence="event"
+        )
+    detail = "controller"
+    episode = state.episode
+    if state.counts.leaving:
+        detail = "terminating_predecessor"
+    elif episode is not None and state.last_failed_ms is not None and state.last_failed_ms >= episode.start_ms:
+        detail = "back_off"
+    return Segment(at_ms, reasons.PODS_NOT_CREATED, detail, evidence="count")
+
+
+def _of_pods(state: JobState, at_ms: int, uid: str) -> Segment:
+    own = [key for key in state.verdicts if not key.startswith(verdict.MARK)]
+    refused = [key for key in own if not key.startswith(reasons.WAITING_VICTIMS)]
+    keys = refused or own or [key for key in state.verdicts if key.startswith(verdict.QUOTED)]
+    if keys:
+        return _of_most(state, at_ms, uid, keys)
+    tried = sum(state.verdicts.values())
+    if tried == 0 or state.counts.alive - state.counts.placed > tried:
+        return Segment(at_ms, reasons.SCHEDULER_BACKLOG, "not_tried", evidence="count")
+    return Segment(at_ms, reasons.UNKNOWN, evidence="condition", message=_words(state, uid))
+
+
+def _of_most(state: JobState, at_ms: int, uid: str, keys: list[str]) -> Segment:
+    key = max(keys, key=lambda each: (state.verdicts[each], -_rank(each), each))
+    pod = state.pods.get(uid)
+    if pod is None or not pod.waits or pod.verdict != key:
+        leads = state.episodes[-1].segments[-1:] if state.episodes else []
+        if leads and (leads[0].reason, leads[0].detail, leads[0].resource) == verdict.split(key):
+            return leads[0]  # it leads already, in words of another pod
+        pod = next((pod for pod in state.pods.values() if pod.verdict == key and pod.waits), None)
+    if pod is None:
+        return Segment(at_ms, *verdict.split(key))
+    found = verdict.of(state, pod)
+    made = _segment(at_ms, found, pod.text, "decision" if verdict.decided(state, pod) else pod.evidence)
+    made.also = _also(state, key, pod)
+    return made
+
+
+def _rank(key: str) -> int:
+    return _RANK.get(verdict.split(key)[0], len(_RANK))
+
+
+def _also(state: JobState, key: str, pod: Pod) -> list[str]:
+    """What else was true: the verdicts on other pods, and what else the text names."""
+    reason = verdict.split(key)[0]
+    others = {verdict.split(each)[0] for each in state.verdicts if not each.startswith(verdict.MARK)}
+    others |= {one.reason for one in parse(pod.text).reasons} if pod.text else set()
+    others -= {reason, reasons.UNKNOWN, reasons.PREEMPTION_NO_VICTIM}
+    return sorted(others, key=lambda code: (_RANK.get(code, len(_RANK)), code))[:_MAX_ALSO]
+
+
+def _words(state: JobState, uid: str) -> str:
+    pod = state.pods.get(uid)
+    if pod is not None and pod.waits and pod.text:
+        return pod.text
+    return next((pod.text for pod in state.pods.values() if pod.waits and pod.text), "")
+
+
+def _segment(at_ms: int, found: Verdict, message: str, evidence: str) -> Segment:
+    return Segment(
+        at_ms, found.reason, found.detail, found.resource, found.nodes, found.total_nodes, message,
+        evidence=evidence, estimated=found.estimated,
+    )  # fmt: skip

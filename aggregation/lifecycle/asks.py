@@ -1,0 +1,69 @@
+"""How much pods ask for, in the three figures that people compare: GPUs, CPU, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aggregation.lifecycle.state import Asks
+from pipeline.records import quantity
+from pipeline.records.quantity import Quantity
+from pipeline.records.shapes.base import Container
+from pipeline.records.shapes.pod import PodSpec, PodTemplate
+
+_DEVICES = (
+    "nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi", "google.com/tpu",
+    "huawei.com/Ascend", "cambricon.com/mlu", "hygon.com/dcu", "mthreads.com/gpu", "aws.amazon.com/neuron",
+)  # fmt: skip
+"""Beginnings of the names of whole accelerators; shares of one (memory, cores) are not counted as devices."""
+
+
+def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
+    """The figures of a resource list."""
+    if not amounts:
+        return Asks()
+    gpus = sum(quantity.units(amounts[name]) for name in devices(amounts))
+    return Asks(gpus, quantity.milli(amounts.get("cpu")), quantity.units(amounts.get("memory")))
+
+
+def devices(amounts: Mapping[str, Quantity]) -> list[str]:
+    """The names of accelerators in a resource list."""
+    return [name for name in amounts if name.startswith(_DEVICES)]
+
+
+def of_pod(spec: PodSpec | None) -> Asks:
+    """As the scheduler adds up: containers and sidecars together, or the largest init container, plus overhead."""
+    if spec is None:
+        return Asks()
+    inits = spec.init_containers or ()
+    sidecars = [one for one in inits if one.restart_policy == "Always"]
+    steady = _sum((*(spec.containers or ()), *sidecars))
+    for one in inits:
+        if one.restart_policy != "Always":
+            steady = larger(steady, _of_container(one))
+    return steady + of_amounts(spec.overhead)
+
+
+def of_template(template: PodTemplate | None, count: int) -> Asks:
+    """What `count` pods of a template ask for."""
+    return of_pod(template.spec) * count if template is not None and template.spec is not None else Asks()
+
+
+def _sum(containers: Iterable[Container]) -> Asks:
+    total = Asks()
+    for container in containers:
+        total = total + _of_container(container)
+    return total
+
+
+def _of_container(container: Container) -> Asks:
+    needs = container.resources
+    return of_amounts({**(needs.limits or {}), **(needs.requests or {})}) if needs is not None else Asks()
+
+
+def larger(one: Asks, other: Asks) -> Asks:
+    """The larger of each figure."""
+    return Asks(
+        max(one.gpus, other.gpus),
+        max(one.cpus_milli, other.cpus_milli),
+        max(one.memory_bytes, other.memory_bytes),
+    )

@@ -1,0 +1,223 @@
+"""Episodes: when a wait begins, ends, turns out to be none, or has to be taken up again.
+
+The first begins with the earliest creation among job object, groups and pods (rule P3), and ends when the minimum is
+placed. A later one begins at the loss that takes the job below its minimum, or when it is suspended or evicted (rule
+P12). A job that ends while it waits has cancelled the wait; a later wait in which no pod was placed yet was then none at
+all, only the last pods going, and is removed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aggregation.lifecycle import counts, minimum
+from aggregation.lifecycle.groups import OUTSIDE
+from aggregation.lifecycle.sight import Noted, Sight
+from aggregation.lifecycle.state import Episode, JobState
+
+WAITING = "waiting"
+SCHEDULED = "scheduled"
+CANCELLED = "cancelled"
+_ENDS_WITH_ITS_PODS = ("PodGroup",)
+
+
+class Turned(NamedTuple):
+    """What a record did to the episodes."""
+
+    removed: int | None = None
+    """Number of an episode that turned out to be none."""
+
+
+def follow(state: JobState, noted: Noted, sight: Sight) -> Turned:
+    """Brings the episodes up to date after a record that changed something."""
+    least = minimum.of(state)
+    episode = state.episode
+    if episode is None:
+        if not _someone_waits(state):
+            return Turned()
+        episode = _first(state, noted, sight, least)
+    turned = _of_current(state, episode, noted, sight, least)
+    if turned.removed is None:
+        _next(state, noted, sight, least)
+    else:
+        state.episodes.pop()
+    return turned
+
+
+def assume(state: JobState, now: int) -> bool:
+    """The job's object has not come for long: whether its episode ended with a minimum of 1."""
+    episode = state.episode
+    if episode is None or not episode.open or minimum.of(state) is not None or not state.counts.placed:
+        return False
+    _end(state, episode, 1, now)
+    episode.assumed = True
+    return True
+
+
+def finished(state: JobState) -> tuple[str, int] | None:
+    """How and when the job ended, if it has; a group without a job ends with its pods."""
+    own = state.own
+    if own is not None and own.done:
+        return own.done, own.done_ms
+    pods = state.counts
+    if state.job.kind in _ENDS_WITH_ITS_PODS and pods.alive == pods.succeeded and pods.succeeded + pods.failed > 0:
+        return "completed", state.seen_ms
+    return None
+
+
+def _someone_waits(state: JobState) -> bool:
+    if finished(state) is not None:
+        return False
+    if state.own is not None or state.groups or state.objects:
+        return True
+    if any(not one.finished for one in state.admissions.values()):
+        return True
+    return state.counts.alive > state.counts.succeeded
+
+
+def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Episode:
+    start = state.started_ms if state.created_ms is None else state.created_ms
+    episode = Episode(1, start, sight.at_ms)
+    state.episodes.append(episode)
+    told = noted.lost_ms is not None and noted.lost_ms > start
+    if told or _reported(state, least):
+        # Its first wait was over before anybody looked: only that there was one is known.
+        _close(episode, SCHEDULED, start)
+    return episode
+
+
+def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, least: int | None) -> Turned:
+    if episode.open:
+        _start_again(state, episode)
+        episode.minimum = least
+        _note_placed(state, episode, noted)
+        end = finished(state)
+        if end is not None:
+            return _job_ended(episode, *end, sight)
+        if least is not None and not _held(state):
+            _end(state, episode, least, sight.at_ms)
+    elif episode.phase == SCHEDULED:
+        if episode.assumed and least is not None:
+            _take_up(state, episode, least)
+        elif noted.corrected_ms is not None and _decides(state, episode, noted.pod, noted.corrected_ms):
+            _end(state, episode, episode.minimum or 1, sight.at_ms)
+    if episode.phase == SCHEDULED:
+        _note_running(state, episode)
+    return Turned()
+
+
+def _start_again(state: JobState, episode: Episode) -> None:
+    """Objects that come later may tell of an earlier beginning."""
+    if episode.number == 1:
+        start = episode.start_ms if state.created_ms is None else state.created_ms
+    elif episode.vanished_ms is not None:
+        since, until = episode.vanished_ms, episode.start_ms
+        made = [pod.created_ms for pod in state.pods.values() if since < pod.created_ms < until]
+        start = max(min(made, default=until), state.episodes[-2].end_ms or 0)
+    else:
+        return
+    if start < episode.start_ms:
+        episode.start_ms = start
+        if episode.segments:
+            episode.changed_ms = start
+
+
+def _note_placed(state: JobState, episode: Episode, noted: Noted) -> None:
+    pod = state.pods.get(noted.pod)
+    if pod is None or pod.placed_ms is None or (episode.number > 1 and pod.placed_ms < episode.start_ms):
+        return
+    first = max(pod.placed_ms, episode.start_ms)
+    episode.first_task_ms = first if episode.first_task_ms is None else min(episode.first_task_ms, first)
+
+
+def _held(state: JobState) -> bool:
+    """Whether the job is kept out although its pods may still be there."""
+    own = state.own
+    if own is not None and own.suspended:
+        return True
+    return any(one.evicted and not one.admitted for one in state.admissions.values())
+
+
+def _reported(state: JobState, least: int | None) -> bool:
+    """Whether status says that the minimum runs, of a job whose pods nobody saw."""
+    if state.pods or state.counts.succeeded:
+        return False
+    if any(group.volcano and group.phase not in (*OUTSIDE, "Inqueue", "Unknown") for group in state.groups.values()):
+        return True
+    own = state.own
+    return own is not None and least is not None and own.ready >= least
+
+
+def _end(state: JobState, episode: Episode, least: int, at_ms: int) -> None:
+    if state.counts.placed >= least:
+        times = counts.placed_times(state)
+        needed = least - state.counts.succeeded_gone
+        placed_ms = times[needed - 1] if 0 < needed <= len(times) else episode.start_ms
+        _close(episode, SCHEDULED, max(placed_ms, episode.start_ms))
+    elif _reported(state, least):
+        _close(episode, SCHEDULED, max(at_ms, episode.start_ms))
+
+
+def _close(episode: Episode, phase: str, end_ms: int) -> None:
+    episode.phase, episode.end_ms = phase, end_ms
+    if episode.segments:
+        last = episode.segments[-1].from_ms
+        episode.changed_ms = min(last, end_ms) if episode.changed_ms is None else min(episode.changed_ms, last, end_ms)
+
+
+def _job_ended(episode: Episode, how: str, done_ms: int, sight: Sight) -> Turned:
+    if episode.number > 1 and _was_none(episode, how):
+        return Turned(removed=episode.number)
+    if how == "completed" and sight.unseen_since is not None:
+        # It ran to its end unseen, so it was placed, and no longer waits from the last look on.
+        _close(episode, SCHEDULED, max(sight.unseen_since, episode.start_ms))
+    else:
+        _close(episode, CANCELLED, max(done_ms, episode.start_ms))
+    return Turned()
+
+
+def _was_none(episode: Episode, how: str) -> bool:
+    if how == "deleted":
+        return not episode.renewed and episode.cause in ("deleted", "suspended")
+    return episode.first_task_ms is None
+
+
+def _decides(state: JobState, episode: Episode, uid: str, was_ms: int) -> bool:
+    """Whether a pod that was placed at another time than was thought moves the end."""
+    now_ms, end = state.pods[uid].placed_ms, episode.end_ms
+    if now_ms is None or end is None or state.counts.placed < (episode.minimum or 1):
+        return False
+    return was_ms == end or (was_ms <= end) != (now_ms <= end)
+
+
+def _take_up(state: JobState, episode: Episode, least: int) -> None:
+    episode.assumed = False
+    episode.minimum = least
+    if state.counts.placed < least:
+        episode.phase, episode.end_ms = WAITING, None
+        episode.changed_ms = episode.segments[-1].from_ms if episode.segments else episode.start_ms
+
+
+def _note_running(state: JobState, episode: Episode) -> None:
+    least = episode.minimum or 1
+    if episode.running_ms is not None or state.counts.running < least:
+        return
+    times = counts.running_times(state)
+    needed = least - state.counts.succeeded_gone
+    if 0 < needed <= len(times) and episode.end_ms is not None:
+        episode.running_ms = max(times[needed - 1], episode.end_ms)
+
+
+def _next(state: JobState, noted: Noted, sight: Sight, least: int | None) -> None:
+    episode = state.episode
+    if episode is None or episode.open or finished(state) is not None:
+        return
+    below = state.counts.placed < (least or episode.minimum or 1)
+    if noted.lost_ms is not None and (below or _held(state)):
+        state.loss_ms, state.loss_why = noted.lost_ms, noted.lost_why
+    elif not (below and state.loss_ms > (episode.end_ms or 0) and state.counts.alive > state.counts.placed):
+        return
+    start = max(state.loss_ms, episode.end_ms or 0)
+    later = Episode(episode.number + 1, start, sight.at_ms, cause=state.loss_why, minimum=least)
+    later.vanished_ms = noted.vanished_since
+    state.episodes.append(later)

@@ -1,0 +1,128 @@
+"""Job objects: how many pods they ask for, whether they are held back, and how they end.
+
+A batch Job whose minimum nobody names waits for min(parallelism, completions) pods (rule P2). A Volcano Job that is
+aborted can be resumed: it is held back, not ended. Of any other kind of owner only its life is known.
+"""
+
+from __future__ import annotations
+
+from msgspec import UnsetType
+
+from aggregation.lifecycle import asks
+from aggregation.lifecycle.promises import sla_notes
+from aggregation.lifecycle.sight import NOTHING, Noted, Sight
+from aggregation.lifecycle.state import Asks, JobObject, JobState
+from pipeline.records import shapes
+from pipeline.records.objects import ObjectChange
+from pipeline.records.shapes.base import Shape
+from pipeline.records.shapes.job import Job, VolcanoJob
+from pipeline.records.shapes.pod import PodTemplate
+
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+OWNER = "kube-collector.io/owner"
+_VOLCANO_ENDS = {
+    "Completing": "completed", "Completed": "completed", "Terminating": "failed", "Terminated": "failed",
+    "Failed": "failed",
+}  # fmt: skip
+_VOLCANO_HELD = ("Aborting", "Aborted")
+
+
+def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
+    """The record of a job object, after copies were sorted out."""
+    known = state.objects.get(change.uid)
+    if isinstance(change.object, UnsetType):
+        return _gone(state, change, known, sight) if change.change == "deleted" else NOTHING
+    shape = shapes.decode(change.group, change.kind, change.object)
+    made = known or JobObject(created_ms=sight.held(shape.metadata.creation_timestamp))
+    state.was_created(made.created_ms)
+    before = _signature(made)
+    was_suspended = made.suspended
+    _common(made, shape)
+    if isinstance(shape, Job):
+        _batch(made, shape, sight)
+    elif isinstance(shape, VolcanoJob):
+        _volcano(made, shape, sight)
+    if shape.metadata.deletion_timestamp and not made.done:
+        made.done, made.done_ms = "deleted", max(sight.held_ms(shape.metadata.deleted_ms), made.created_ms)
+    state.objects[change.uid] = made
+    if change.change == "deleted":
+        return _gone(state, change, made, sight)
+    if known is not None and _signature(made) == before:
+        return NOTHING
+    if made.suspended and not was_suspended and known is not None:
+        return Noted(lost_ms=sight.at_ms, lost_why="suspended")
+    return Noted()
+
+
+def _gone(state: JobState, change: ObjectChange, known: JobObject | None, sight: Sight) -> Noted:
+    if known is None:
+        return NOTHING
+    if change.uid != state.job.uid:
+        del state.objects[change.uid]
+    elif not known.done:
+        known.done, known.done_ms = "deleted", sight.at_ms
+    return Noted()
+
+
+def _signature(made: JobObject) -> tuple[object, ...]:
+    return (
+        made.minimum, made.tasks, made.suspended, made.queue, made.kueue, made.done, made.ready, made.notes,
+        made.template_notes, made.priority_class, made.priority, made.owner, made.asks,
+    )  # fmt: skip
+
+
+def _common(made: JobObject, shape: Shape) -> None:
+    meta = shape.metadata
+    notes = meta.annotations or {}
+    made.notes = sla_notes(notes)
+    made.owner = notes.get(OWNER, "")
+    queue = (meta.labels or {}).get(KUEUE_QUEUE) or notes.get(KUEUE_QUEUE) or ""
+    made.kueue = bool(queue)
+    made.queue = queue or made.queue
+
+
+def _batch(made: JobObject, job: Job, sight: Sight) -> None:
+    spec, status = job.spec, job.status
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    completions = parallelism if spec.completions is None else spec.completions
+    made.minimum = made.tasks = max(min(parallelism, completions), 1)
+    made.suspended = bool(spec.suspend) or parallelism == 0
+    made.ready = (status.ready or 0) + (status.succeeded or 0)
+    _of_templates(made, [(spec.template, made.tasks)])
+    for condition in status.conditions or ():
+        if condition.status == "True" and condition.type in ("Complete", "Failed") and not made.done:
+            made.done = "completed" if condition.type == "Complete" else "failed"
+            made.done_ms = sight.held(condition.last_transition_time)
+
+
+def _volcano(made: JobObject, job: VolcanoJob, sight: Sight) -> None:
+    spec, status = job.spec, job.status
+    tasks = spec.tasks or ()
+    counted = [(task.template, 1 if task.replicas is None else task.replicas) for task in tasks]
+    made.minimum = spec.min_available
+    made.tasks = sum(count for _, count in counted)
+    made.queue = spec.queue or made.queue
+    made.priority_class = spec.priority_class_name or ""
+    made.ready = (status.running or 0) + (status.succeeded or 0)
+    _of_templates(made, counted)
+    phase = status.state.phase if status.state is not None else None
+    made.suspended = phase in _VOLCANO_HELD
+    if phase in _VOLCANO_ENDS and not made.done:
+        transition = status.state.last_transition_time if status.state is not None else None
+        made.done, made.done_ms = _VOLCANO_ENDS[phase], sight.held(transition)
+
+
+def _of_templates(made: JobObject, templates: list[tuple[PodTemplate | None, int]]) -> None:
+    total = Asks()
+    notes: dict[str, str] = {}
+    for template, count in templates:
+        total = total + asks.of_template(template, count)
+        if template is None:
+            continue
+        if template.metadata is not None:
+            notes = {**sla_notes(template.metadata.annotations), **notes}
+        if template.spec is not None and template.spec.priority_class_name and not made.priority_class:
+            made.priority_class = template.spec.priority_class_name
+    made.asks = total
+    made.template_notes = notes
+

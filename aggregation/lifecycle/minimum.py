@@ -1,0 +1,45 @@
+"""How many pods must be placed before a wait ends (rule P2).
+
+Of groups the sum of their minima; else of a Volcano Job its minAvailable, of batch Jobs min(parallelism, completions);
+else 1. Nothing ends before the job's own object was seen, where objects of its kind are usually watched: they are
+listed before pods, so it is only a matter of moments. If it does not come for a minute after a pod was placed, its kind
+is not watched, or the group that pods name will never exist; then 1 is assumed.
+"""
+
+from __future__ import annotations
+
+from aggregation.lifecycle.state import JobState
+
+PATIENCE_MS = 60_000
+_WATCHED = (
+    ("batch", "Job"),
+    ("batch.volcano.sh", "Job"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    ("scheduling.k8s.io", "PodGroup"),
+)
+
+
+def of(state: JobState) -> int | None:
+    """The minimum as far as it is known; None while the job's object is still to come."""
+    gangs = [group.minimum for group in state.groups.values() if group.minimum is not None]
+    if gangs:
+        return sum(gangs)
+    own = state.own
+    if own is None and _expected(state):
+        return None
+    if own is not None and own.minimum is not None:
+        return own.minimum
+    parts = [made.minimum for made in state.objects.values() if made.minimum is not None]
+    return sum(parts) or 1
+
+
+def is_gang(state: JobState) -> bool:
+    """Whether a minimum must be placed together."""
+    if any(group.minimum is not None for group in state.groups.values()):
+        return True
+    return state.job.group == "batch.volcano.sh" and state.own is not None and state.own.minimum is not None
+
+
+def _expected(state: JobState) -> bool:
+    job = state.job
+    return (job.group, job.kind) in _WATCHED

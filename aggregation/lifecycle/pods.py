@@ -1,0 +1,237 @@
+"""Pods: created, gated, tried, placed, running, lost.
+
+A pod is lost when it is asked to go or fails, not when it is gone, which comes seconds later (rule P12). One that
+succeeded is never lost. A pod that vanished while nobody looked was lost when its replacement was created (rule P5).
+"""
+
+from __future__ import annotations
+
+from msgspec import UnsetType
+
+from aggregation.lifecycle import asks, counts
+from aggregation.lifecycle.promises import sla_notes
+from aggregation.lifecycle.sight import NOTHING, Noted, Sight
+from aggregation.lifecycle.state import JobObject, JobState, Pod
+from pipeline.records import shapes
+from pipeline.records.objects import ObjectChange
+from pipeline.records.shapes.base import Condition
+from pipeline.records.shapes.pod import Pod as PodShape
+
+GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+"""Annotations by which a pod names its Volcano group."""
+
+
+def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
+    """A pod's record, after copies were sorted out."""
+    pod = state.pods.get(change.uid)
+    if isinstance(change.object, UnsetType):
+        return _take_bare(state, pod, change, sight)
+    shape = shapes.decode("", "Pod", change.object)
+    assert isinstance(shape, PodShape)
+    before = None if pod is None else _Before(pod)
+    if pod is None:
+        pod = _first_sight(state, shape, change, sight)
+    else:
+        counts.remove(state, pod)
+    _update(state, pod, shape, sight)
+    if change.facts is not None and change.facts.nodes_wanted is not None:
+        pod.wanted = change.facts.nodes_wanted
+    if change.uid == state.job.uid:
+        _be_the_job(state, pod, shape, sight)
+    if change.change == "deleted":
+        return _deleted(state, change, sight, before)
+    counts.add(state, pod)
+    return _noted(state, change.uid, pod, before)
+
+
+class _Before:
+    """What is compared with the pod after its record."""
+
+    __slots__ = ("alive", "event_ms", "placed", "signature")
+
+    def __init__(self, pod: Pod) -> None:
+        self.alive = pod.alive
+        self.placed = pod.placed
+        self.event_ms = None if pod.bound else pod.placed_ms
+        self.signature = _signature(pod)
+
+
+def _signature(pod: Pod) -> tuple[object, ...]:
+    return (
+        pod.phase, pod.placed_ms, pod.running_ms, pod.lost_ms, pod.gated, pod.nominated, pod.text, pod.wanted,
+    )  # fmt: skip
+
+
+def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None) -> Noted:
+    if before is None:
+        if pod.alive:
+            _sum_up(state, pod)
+        return Noted(True, uid)
+    if before.alive and not pod.alive:
+        state.asks_now = state.asks_now + pod.asks * -1
+    if before.placed and not pod.placed:
+        return Noted(True, uid, pod.lost_ms, pod.lost_why)
+    if _signature(pod) == before.signature:
+        return NOTHING
+    return Noted(True, uid, corrected_ms=before.event_ms if pod.bound else None)
+
+
+def _sum_up(state: JobState, pod: Pod) -> None:
+    state.asks_now = state.asks_now + pod.asks
+    state.asks = asks.larger(state.asks, state.asks_now)
+    state.tasks = max(state.tasks, state.counts.alive)
+
+
+def _take_bare(state: JobState, pod: Pod | None, change: ObjectChange, sight: Sight) -> Noted:
+    """A record without the object: facts about it changed, or a list no longer has it."""
+    if pod is None:
+        return NOTHING
+    if change.change == "deleted":
+        before = _Before(pod)
+        counts.remove(state, pod)
+        return _deleted(state, change, sight, before)
+    wanted = change.facts.nodes_wanted if change.facts is not None else None
+    if wanted is None or wanted == pod.wanted:
+        return NOTHING
+    pod.wanted = wanted
+    return Noted(True, change.uid) if pod.waits else NOTHING
+
+
+def _first_sight(state: JobState, shape: PodShape, change: ObjectChange, sight: Sight) -> Pod:
+    meta = shape.metadata
+    pod = Pod(name=change.name, created_ms=sight.held(meta.creation_timestamp), asks=asks.of_pod(shape.spec))
+    pod.group = _group_name(shape)
+    state.was_created(pod.created_ms)
+    state.names_group = state.names_group or bool(pod.group)
+    if not state.pod_notes:
+        state.pod_notes = sla_notes(meta.annotations)
+    state.pods[change.uid] = pod
+    state.create_failed = ""
+    episode = state.episode
+    if episode is not None and episode.open and pod.created_ms >= episode.start_ms:
+        episode.renewed = True
+    return pod
+
+
+def _group_name(shape: PodShape) -> str:
+    spec = shape.spec
+    if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
+        return spec.scheduling_group.pod_group_name
+    notes = shape.metadata.annotations or {}
+    return next((notes[key] for key in GROUP_NAMES if notes.get(key)), "")
+
+
+def _update(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> None:
+    spec, status = shape.spec, shape.status
+    pod.phase = status.phase or "Pending"
+    pod.gated = bool(spec.scheduling_gates)
+    pod.nominated = bool(status.nominated_node_name)
+    disrupted = ""
+    for condition in status.conditions or ():
+        if condition.type == "PodScheduled":
+            _scheduled(pod, condition, shape, sight)
+        elif condition.type == "DisruptionTarget" and condition.status == "True":
+            disrupted = condition.reason or ""
+    if spec.node_name and not pod.bound:
+        pod.bound = True
+        if pod.placed_ms is None:
+            pod.placed_ms = sight.at_ms
+    if pod.placed_ms is not None:
+        pod.text, pod.evidence, pod.nominated, pod.gated = "", "", False, False
+    if pod.running_ms is None and pod.phase in ("Running", "Succeeded"):
+        pod.running_ms = sight.at_ms
+    if pod.lost_ms is None:
+        _lose(state, pod, shape, disrupted, sight)
+
+
+def _scheduled(pod: Pod, condition: Condition, shape: PodShape, sight: Sight) -> None:
+    if condition.status == "True" or shape.spec.node_name:
+        if shape.spec.node_name and not pod.bound:
+            pod.bound = True
+            pod.placed_ms = _placed_at(pod, condition, sight)
+    elif condition.reason == "SchedulingGated":
+        if pod.evidence == "condition":
+            pod.text, pod.evidence = "", ""
+    else:
+        pod.text, pod.evidence = condition.message or condition.reason or "", "condition"
+
+
+def _placed_at(pod: Pod, condition: Condition, sight: Sight) -> int:
+    """An event that was seen before told it better than a condition that was seen late."""
+    transition = condition.last_transition_time if condition.status == "True" else None
+    held = sight.held(transition)
+    if pod.placed_ms is not None and sight.late_for(transition) and 0 <= held - pod.placed_ms <= 999:
+        return pod.placed_ms
+    return held
+
+
+def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sight) -> None:
+    meta = shape.metadata
+    if pod.phase == "Succeeded":
+        return
+    if meta.deletion_timestamp:
+        pod.lost_ms = max(sight.held_ms(meta.deleted_ms), pod.created_ms)
+    elif pod.phase == "Failed":
+        pod.lost_ms = _failed_at(shape, sight)
+    else:
+        return
+    own = state.own
+    suspended = own is not None and own.suspended
+    pod.lost_why = disrupted or (
+        "Failed" if pod.phase == "Failed" else "suspended" if suspended else "deleted"
+    )
+    if pod.phase == "Failed":
+        state.last_failed_ms = pod.lost_ms
+
+
+def _failed_at(shape: PodShape, sight: Sight) -> int:
+    """The arrival; after a gap the moment at which it stopped being ready, if that lies inside the gap."""
+    if sight.unseen_since is None:
+        return sight.at_ms
+    for condition in shape.status.conditions or ():
+        if condition.type == "Ready" and condition.status == "False":
+            stopped = sight.held(condition.last_transition_time)
+            return stopped if stopped >= sight.unseen_since else sight.at_ms
+    return sight.at_ms
+
+
+def _deleted(state: JobState, change: ObjectChange, sight: Sight, before: _Before | None) -> Noted:
+    pod = state.pods.pop(change.uid)
+    vanished = None
+    if pod.lost_ms is None and pod.phase != "Succeeded":
+        vanished = sight.unseen_since
+        pod.lost_ms = sight.at_ms if vanished is None else _replaced_at(state, vanished, sight.at_ms)
+        pod.lost_why = "deleted"
+    counts.add(state, pod)
+    counts.bury(state, pod)
+    if change.uid == state.job.uid and state.own is not None:
+        _end(state.own, "deleted", sight.at_ms if pod.lost_ms is None else pod.lost_ms)
+    noted = _noted(state, change.uid, pod, before)
+    return noted._replace(relevant=True, vanished_since=vanished)
+
+
+def _replaced_at(state: JobState, since_ms: int, until_ms: int) -> int:
+    """When the first pod after `since_ms` was created; `until_ms` if there was none."""
+    later = [pod.created_ms for pod in state.pods.values() if since_ms < pod.created_ms <= until_ms]
+    return min(later, default=until_ms)
+
+
+def _be_the_job(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> None:
+    """A pod of no other job is a job: its object and its only task."""
+    own = state.objects.get(state.job.uid)
+    if own is None:
+        own = JobObject(created_ms=pod.created_ms, minimum=1, tasks=1)
+        own.notes = sla_notes(shape.metadata.annotations)
+        own.priority_class = shape.spec.priority_class_name or ""
+        own.priority = shape.spec.priority
+        own.asks = pod.asks
+        state.objects[state.job.uid] = own
+    if pod.phase == "Succeeded":
+        _end(own, "completed", sight.at_ms)
+    elif pod.lost_ms is not None:
+        _end(own, "failed" if pod.phase == "Failed" else "deleted", pod.lost_ms)
+
+
+def _end(own: JobObject, how: str, at_ms: int) -> None:
+    if not own.done:
+        own.done, own.done_ms = how, at_ms

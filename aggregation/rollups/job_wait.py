@@ -1,0 +1,74 @@
+"""job_wait: one row an episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aggregation.lifecycle import episodes
+from aggregation.lifecycle.state import Episode, JobState
+from aggregation.operators.merge import Made
+from aggregation.rollups import identity
+from aggregation.rollups.leading import Led
+from aggregation.sla import deadlines
+
+TABLE = "job_wait"
+_MOVING = frozenset({
+    "as_of", "wait_ms", "leading_reason", "leading_detail", "leading_resource", "leading_share", "estimated_ms", "gap_ms",
+})  # fmt: skip
+_AS_OF = frozenset({"as_of"})
+
+
+def made(state: JobState, episode: Episode, led: Led, now: int, at_risk_share: float) -> Made:
+    """The row of an episode at log time `now`."""
+    values = {
+        **identity.columns(state, episode.number),
+        **_job(state, episode),
+        **_times(state, episode, now),
+        "phase": episode.phase,
+        "cause": episode.cause,
+        "sla": deadlines.standing(episode, now, at_risk_share),
+        "promise_ms": episode.promise_ms,
+        "promise_source": episode.promise_source or None,
+        "misconfigured": episode.misconfigured or None,
+        "deadline_at": episode.deadline_ms,
+        "leading_reason": led.reason,
+        "leading_detail": led.detail,
+        "leading_resource": led.resource,
+        "leading_share": led.share,
+        "estimated_ms": led.estimated_ms,
+        "gap_ms": led.gap_ms,
+        "partial": state.partial,
+        "as_of": now,
+    }
+    return Made((TABLE,), values, _MOVING if episode.open else _AS_OF, grows=episode.open)
+
+
+def _job(state: JobState, episode: Episode) -> dict[str, Any]:
+    asks = identity.asks(state)
+    sources = [state.own, *state.groups.values(), *state.admissions.values(), *state.objects.values()]
+    named = [one for one in sources if one is not None]
+    return {
+        "priority_class": next((one.priority_class for one in named if one.priority_class), None),
+        "priority": next((one.priority for one in named if one.priority is not None), None),
+        "owner": next((made.owner for made in state.objects.values() if made.owner), None),
+        "tasks": identity.tasks(state, episode),
+        "minimum": episode.minimum,
+        "gpus": asks.gpus,
+        "cpus_milli": asks.cpus_milli,
+        "memory_bytes": asks.memory_bytes,
+    }
+
+
+def _times(state: JobState, episode: Episode, now: int) -> dict[str, Any]:
+    end, running = episode.end_ms, episode.running_ms
+    placed = end if episode.phase == episodes.SCHEDULED else None
+    return {
+        "created_at": state.created_ms if state.own is None else state.own.created_ms,
+        "started_at": episode.start_ms,
+        "first_task_at": episode.first_task_ms,
+        "scheduled_at": placed,
+        "running_at": running,
+        "ended_at": end,
+        "wait_ms": max((now if end is None else end) - episode.start_ms, 0),
+        "startup_ms": None if running is None or placed is None else running - placed,
+    }
