@@ -19,7 +19,7 @@ from sinks.doris.child import Child, launcher
 from sinks.doris.warehouse import Warehouse
 from sinks.runner import Limits, Loader
 from sinks.settings import Settings
-from sinks.sources import LogSource, OutboxSource
+from sinks.sources import DeadLetterSource, LogSource, OutboxSource
 
 INTERVAL_S = 5.0
 LOCAL_INTERVAL_S = 0.5
@@ -45,7 +45,11 @@ class Sink:
             max_bytes=settings.batch.max_bytes,
         )
         self._warehouse = Warehouse(doris, Child(places.doris, launcher()) if is_local else None)
-        self._sources = (OutboxSource(places.aggregation_db), LogSource(places.records))
+        self._sources = (
+            OutboxSource(places.aggregation_db),
+            LogSource(places.records),
+            DeadLetterSource(places.dead_letters),
+        )
         self._loader = Loader(self._sources, self._warehouse.target, cluster, limits)
         self._loop = Loop("loader", self._run, stale_after_s=STALE_S)
         self._backoff = Backoff(first_s=0.5, max_s=15.0)

@@ -6,18 +6,13 @@ sends the same bytes under the same label; progress comes last, so that whoever 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pipeline.records import rows, tables, times
+from pipeline.records import dead_letters, rows, tables
 from pipeline.records.rows import Row
 from sinks.base import Bad
 from sinks.doris import lines
-
-KEPT_BYTES = 65536
-"""So much of a dead input is kept."""
 
 
 class Load(NamedTuple):
@@ -65,21 +60,8 @@ class Batch:
 
 
 def dead_letter(bad: Bad, cluster: str, now_ms: int) -> Row:
-    """The row that keeps an input which could not be used. On one day the same input is one row."""
-    digest = hashlib.sha256(bad.data).hexdigest()
-    values = {
-        "day": times.day_ms(now_ms),
-        "cluster": cluster,
-        "id": f"loader/{digest}",
-        "stage": "loader",
-        "kind": bad.kind,
-        "error": bad.error,
-        "bytes": base64.b64encode(bad.data[:KEPT_BYTES]).decode(),
-        "size": len(bad.data),
-        "sha256": digest,
-        "observed_at": now_ms,
-    }
-    return Row(tables.DEAD_LETTER.name, now_ms, values)
+    """The row that keeps an input which could not be used."""
+    return dead_letters.row("loader", bad.kind, bad.data, bad.error, cluster=cluster, observed_ms=now_ms)
 
 
 def progress(cluster: str, log_at_ms: int, now_ms: int) -> Row:

@@ -1,12 +1,14 @@
-"""The two sources of the loader in one process: the record log, which fills the raw tables, and the outbox of judged rows."""
+"""The sources of the loader in one process: the outbox of judged rows, the record log, the collector's dead letters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from pipeline.log import LogReader, Position
 from pipeline.log.outbox import OutboxReader
-from pipeline.records import codec, raw_rows
+from pipeline.records import codec, dead_letters, raw_rows
 from pipeline.records.envelope import TickRecord
 from pipeline.records.rows import Row
 from pipeline.telemetry import catalogue
@@ -47,6 +49,37 @@ class LogSource:
             if row is not None:
                 rows.append(row)
         return Taken(rows, [], size, batch.end, log_at)
+
+    def ack(self, end: Position) -> None:
+        self._reader.ack(end)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class DeadLetterSource:
+    """What the collector could not make a record of: a log whose lines are rows already."""
+
+    def __init__(self, directory: Path, name: str = READER) -> None:
+        self._reader = LogReader(directory, name)
+        self.ack(self._reader.position)
+
+    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
+        begin = self._reader.position
+        batch = self._reader.read(max_rows, max_bytes)
+        if batch.end == begin:
+            return None
+        rows: list[Row] = []
+        bad: list[Bad] = []
+        for _, line in batch.entries:
+            try:
+                letter = dead_letters.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                bad.append(Bad("dead_letter", line, str(error)))
+                continue
+            if letter is not None:
+                rows.append(letter)
+        return Taken(rows, bad, sum(len(line) for _, line in batch.entries), batch.end, {})
 
     def ack(self, end: Position) -> None:
         self._reader.ack(end)

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from pipeline.records import dead_letters
 from pipeline.records.rows import Row
-from sinks.sources import LogSource, OutboxSource
+from sinks.sources import DeadLetterSource, LogSource, OutboxSource
 from tests.support.warehouse import CLUSTER, Outbox, Written
 
 
@@ -83,4 +84,14 @@ def test_rows_of_the_outbox_that_cannot_be_read_are_kept(outbox, tmp_path):
     source = OutboxSource(tmp_path / "state.db")
     (bad,) = source.take(10, 1 << 20).bad
     assert (bad.kind, bad.data) == ("job_wait", b"not json")
+    source.close()
+
+
+def test_letters_of_the_collector_are_rows_and_its_ticks_are_not(log, tmp_path):
+    letter = dead_letters.row("collector", "pods", b"{", "cut", cluster="c", observed_ms=5)
+    log.line(dead_letters.encode(letter))
+    log.writer.tick(log.writer.stamp + 5000)
+    log.writer.sync()
+    source = DeadLetterSource(tmp_path / "records")
+    assert source.take(10, 1 << 20).rows == [letter]
     source.close()
