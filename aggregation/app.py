@@ -7,8 +7,8 @@ from aggregation.runners.embedded import EmbeddedRunner
 from aggregation.runners.store import StateStore
 from aggregation.settings import Settings
 from pipeline import clock
+from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import UserError
 from pipeline.log import LogReader, outbox
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
@@ -84,9 +84,7 @@ class Aggregation:
         )
 
 
-def require_log(places: Places) -> None:
-    """Raises UserError when there is no log to read."""
-    if not places.records.is_dir():
-        raise UserError(
-            "there is no log of records", where=str(places.records), fix="Start `kube-collector collect` or `up` first."
-        )
+def stage(loaded: Loaded) -> Aggregation:
+    """The stage as the settings want it."""
+    ground = loaded.ground
+    return Aggregation(loaded.of(Settings), Places(ground.data_dir), ground.cluster.name)

@@ -7,6 +7,7 @@ nothing but the `entry_points.txt` files on the path.
 
     kube_collector.commands   command name   →  module:attr, a typer.Typer or a function
     kube_collector.settings   section name   →  module:Model, a pipeline.config.Section
+    kube_collector.stages     start order      →  module:function(Loaded) -> Stage, what `up` runs in one process
     kube_collector.checks     any name       →  module:function(Loaded) -> list[CheckResult], for `doctor`
     kube_collector.docs       file name      →  module:function() -> str, a page of docs/reference
 """
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 
 COMMANDS = "kube_collector.commands"
 SETTINGS = "kube_collector.settings"
+STAGES = "kube_collector.stages"
 CHECKS = "kube_collector.checks"
 DOCS = "kube_collector.docs"
 

@@ -3,7 +3,7 @@
 A recording is a folder of `NAME.ndjson` or `NAME.ndjson.gz` files, one a watch. A line has `t` (receive time, ms UTC),
 `watch`, and one of `request` (sent, and its answer's headers came), `list` (one page, unchanged), `frame` (one line of
 a watch stream, unchanged), `error` (body of an HTTP error), `end` (the stream or connection ended). `manifest.json` may
-name the files that a replay reads (`{"files": […]}`) and the cluster (`{"cluster": "…"}`). Without it: one file a
+name the files that a replay reads (`{"files": […]}`). Without it: one file a
 resource, `events.k8s.io` before core, and no file whose name ends in `-watchlist` or `-late`.
 
 Lines of all files are merged by (t, file name, line number): one order, the same in every replay.
@@ -56,8 +56,11 @@ class Line(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
+    """`cluster` and `recorded` (when it ended) are for people."""
+
     files: list[str] = []
     cluster: str = ""
+    recorded: str = ""
 
 
 class Played(NamedTuple):
@@ -81,7 +84,6 @@ class Recording:
                 "there is no such recording", where=str(folder), fix="name a folder of NAME.ndjson.gz files"
             )
         manifest = _manifest(folder)
-        self.cluster = manifest.cluster or folder.resolve().name
         self._files = _chosen(folder, manifest.files)
         self.watches = tuple(name for name, _ in self._files)
         """The resources that the recording has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from pipeline.config.load import Loaded
@@ -49,3 +50,11 @@ class Shows(Protocol):
 
     def state(self) -> dict[str, Any]:
         """Plain data: positions, assignments, timers."""
+
+
+@runtime_checkable
+class Observes(Protocol):
+    """A stage that shows the others: told once, before any starts, who runs in its process."""
+
+    def observe(self, stages: Sequence[Stage]) -> None:
+        """Takes note of all stages of the process, itself included."""

@@ -1,0 +1,86 @@
+"""`kube-collector aggregate` and `kube-collector explain`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from pipeline.cli import options, output
+from pipeline.cli.output import Column
+from pipeline.errors import BadUsage, UserError
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
+
+
+@app.callback()
+def aggregate(context: typer.Context, config: options.ConfigFiles = None, sets: options.Sets = None) -> int:
+    """Turn the log of records into judged waits until stopped.
+
+    Examples:
+      kube-collector aggregate
+      kube-collector aggregate --set aggregation.default_waiting_time=1h
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    from aggregation import app as wiring
+    from pipeline.process import supervisor
+
+    loaded = options.settings(config, sets)
+    return supervisor.run([wiring.stage(loaded)], loaded)
+
+
+@app.command()
+def rebuild(yes: options.Yes = False, config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
+    """Judge the whole log anew: forget every state, read the log from its beginning, let the new rows win.
+
+    Run it while the aggregation is stopped, after its logic changed.
+
+    Examples:
+      kube-collector aggregate rebuild
+      kube-collector aggregate rebuild --yes
+    """
+    from aggregation.runners import embedded
+    from aggregation.runners.store import StateStore
+    from pipeline.config.places import Places
+
+    places = Places(options.settings(config, sets).ground.data_dir)
+    if not places.records.is_dir():
+        raise UserError(
+            "there is no log of records", where=str(places.records), fix="Start `kube-collector up` or `collect` first."
+        )
+    options.confirm("Judge the whole log anew?", yes)
+    store = StateStore(places.aggregation_db)
+    try:
+        progress = embedded.rebuild(store)
+    finally:
+        store.close()
+    typer.echo(f"generation {progress.generation} begins with the next start", err=True)
+
+
+def explain(
+    messages: Annotated[list[str] | None, typer.Argument(metavar="MESSAGE", show_default=False)] = None,
+    output_format: options.Output = "table",
+) -> None:
+    """Say what a scheduler's message means: its reasons with their counts. Without arguments, a message a line on stdin.
+
+    Examples:
+      kube-collector explain '0/4 nodes are available: 4 Insufficient nvidia.com/gpu.'
+      kubectl get events -o jsonpath='{range .items[*]}{.message}{"\\n"}{end}' | kube-collector explain -o json
+    """
+    from aggregation.messages import explain as explaining
+
+    wanted = options.wanted(output_format)
+    texts = messages or [line.rstrip("\n") for line in sys.stdin if line.strip()]
+    if not texts:
+        raise BadUsage("no message to explain", fix="Give one as an argument, or one a line on stdin.")
+    if wanted.format in ("json", "yaml"):
+        found = [explaining.explain(text) for text in texts]
+        output.render_object(found[0] if len(found) == 1 else found, wanted.format)
+        return
+    names = ("message", "category", "resource", "nodes", "detail")
+    rows = [
+        dict(zip(names, (n, *said), strict=True)) for n, text in enumerate(texts, 1) for said in explaining.rows(text)
+    ]
+    output.render(rows, [Column(name.upper(), name) for name in names], wanted)

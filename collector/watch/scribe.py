@@ -1,0 +1,115 @@
+"""The one hand that writes: what the follower makes of happenings goes to the spool, and the checkpoint after it.
+
+Records that the log does not take (it is at its limit, or the disk is full) stay here, in order, until it does; whoever
+feeds the scribe must stop reading meanwhile (`blocked`). Nothing is dropped.
+"""
+
+from __future__ import annotations
+
+from collector.kinds.known import KnownChanges
+from collector.kinds.mirror import Mirror
+from collector.spool.checkpoint import Watch
+from collector.spool.spool import Spool
+from collector.watch.follower import Follower
+from pipeline.errors import Transient
+from pipeline.kubeapi.happenings import Happening
+from pipeline.records.envelope import Record
+from pipeline.telemetry import catalogue, logs
+
+log = logs.get(__name__)
+
+REPLAY = "replay"
+"""Key under which a replay keeps how many beats of its recording are in the log."""
+
+
+class Scribe:
+    """Used by one thread. `replayed`: beats of a recording that are in the log already; what they make is not written again."""
+
+    def __init__(self, spool: Spool, mirror: Mirror, follower: Follower, *, replayed: int | None = None) -> None:
+        self._spool = spool
+        self._mirror = mirror
+        self._follower = follower
+        self._pending: list[Record] = []
+        self._known = KnownChanges([], [])
+        self._skip = replayed or 0
+        self._beats: int | None = None if replayed is None else 0
+        self.blocked = ""
+        """Why nothing more may be read for now; empty while all is well."""
+
+    def hear(self, watch: str, happening: Happening) -> None:
+        """Takes in one happening."""
+        self._keep(self._follower.take(watch, happening))
+
+    def absent(self, watches: list[str], now_ms: int) -> None:
+        """These kinds are not to be had."""
+        self._keep(self._follower.absent(watches, now_ms))
+
+    def tick(self, now_ms: int) -> None:
+        """Lets log time pass."""
+        if not self.blocked:
+            self._write()
+            if not self._skipping():
+                self._spool.tick(now_ms)
+        self._keep(self._follower.tick(now_ms))
+
+    def beat(self) -> None:
+        """One more moment of a recording was taken in completely."""
+        if self._beats is not None:
+            self._beats += 1
+
+    def flush(self) -> None:
+        """Makes all records durable and readable; sets `blocked` when that cannot be."""
+        try:
+            self._write()
+            self._spool.commit()
+        except Transient as error:
+            self._block(error)
+        else:
+            self._unblock()
+
+    def checkpoint(self, now_ms: int) -> None:
+        """As `flush`, and moves the checkpoint behind what is durable."""
+        if self._beats is None:
+            made = self._mirror.take_changes()
+            self._known.upserts += made.upserts
+            self._known.deletes += made.deletes
+            known, watches = self._known, self._follower.checkpoints()
+        elif self._beats > self._skip:
+            known, watches = None, [Watch(REPLAY, str(self._beats), now_ms)]
+        else:
+            return
+        try:
+            self._write()
+            self._spool.commit(known, watches)
+        except Transient as error:
+            self._block(error)
+        else:
+            self._known = KnownChanges([], [])
+            self._unblock()
+
+    def _keep(self, records: list[Record]) -> None:
+        if not self._skipping():
+            self._pending += records
+
+    def _skipping(self) -> bool:
+        return self._beats is not None and self._beats < self._skip
+
+    def _write(self) -> None:
+        dead, self._follower.dead = self._follower.dead, []
+        for each in dead if not self._skipping() else ():
+            log.warning("undecodable_input", watch=each.watch, error=each.error, bytes=len(each.raw))
+            self._spool.dead.put(each.watch, each.raw, each.error, each.received_ms)
+        if self._pending:
+            self._spool.write(self._pending)
+            catalogue.records.labels("collector", "all").inc(len(self._pending))
+            self._pending = []
+
+    def _block(self, error: Transient) -> None:
+        if not self.blocked:
+            log.error("spool_blocked", error=str(error))
+        self.blocked = str(error)
+
+    def _unblock(self) -> None:
+        if self.blocked:
+            log.info("spool_free_again")
+        self.blocked = ""

@@ -1,0 +1,129 @@
+"""`kube-collector up` and `demo`: every installed stage in one process, from the cluster to the page."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline import extensions
+from pipeline.cli import options, replays
+from pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from pipeline.config.load import Loaded
+
+DEMO = "kube-a"
+DEMO_SPEED = "30x@70s,1x"
+_MARK = ".kube-collector-demo"
+"""Stands in the demo's data folder: only a folder with it is ever emptied."""
+
+Port = Annotated[
+    int | None,
+    typer.Option("--port", "-p", metavar="PORT", help="Port of the page; 8080 unless set.", show_default=False),
+]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="PATH", help="Folder of all that is kept.", show_default=False)
+]
+
+
+def up(
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(
+            "--kubeconfig", metavar="PATH", help="Way to the cluster; without it the usual places.", show_default=False
+        ),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", metavar="RECORDING", help="Play a recording in a cluster's place.", show_default=False
+        ),
+    ] = None,
+    speed: Annotated[
+        str, typer.Option("--speed", metavar="PACE", help="Pace of a replay: 1x, 30x, max, or 30x@70s,1x.")
+    ] = "1x",
+    port: Port = None,
+    data_dir: DataDir = None,
+    config: options.ConfigFiles = None,
+    sets: options.Sets = None,
+) -> int:
+    """Run the whole pipeline in one process: follow a cluster, judge its waits, serve the page.
+
+    Without a configured Doris a local one is started beside it. Ctrl-C drains and leaves nothing running.
+
+    Examples:
+      kube-collector up --kubeconfig ~/.kube/config
+      kube-collector up --replay examples/kube-a --speed 10x
+    """
+    flags = {"collector.kubeconfig": kubeconfig, "dashboards.port": port, "data_dir": data_dir}
+    if replay is None:
+        return _run(options.settings(config, sets, flags))
+    return _run(replays.settings(replay, speed, config, sets, flags))
+
+
+def demo(
+    port: Port = None,
+    data_dir: DataDir = None,
+    config: options.ConfigFiles = None,
+    sets: options.Sets = None,
+) -> int:
+    """Replay a recorded real cluster through the whole pipeline: the page answers within seconds.
+
+    The recording has a cluster's first minutes with promises on its jobs: 30 times as fast to its second 70, then in step.
+
+    Examples:
+      kube-collector demo
+      kube-collector demo --port 9000
+    """
+    folder = data_dir or Path("data") / "demo"
+    loaded = replays.settings(_recording(), DEMO_SPEED, config, sets, {"dashboards.port": port, "data_dir": folder})
+    _empty(folder)
+    return _run(loaded)
+
+
+def _run(loaded: Loaded) -> int:
+    from pipeline.process import supervisor
+    from pipeline.process.stage import Observes
+
+    stages = [extension.load()(loaded) for extension in extensions.found(extensions.STAGES)]
+    for stage in stages:
+        if isinstance(stage, Observes):
+            stage.observe(stages)
+    _hint(loaded)
+    return supervisor.run(stages, loaded)
+
+
+def _hint(loaded: Loaded) -> None:
+    page: object = loaded.sections.get("dashboards")
+    if page is not None:
+        address, port = getattr(page, "address", ""), getattr(page, "port", "")
+        typer.echo(f"The page is at http://{address}:{port}; Ctrl-C ends everything.", err=True)
+
+
+def _recording() -> Path:
+    """The demo's recording: beside the packages in a checkout, inside them in an installed distribution."""
+    home = Path(__file__).parent.parent
+    places = (home / "examples" / DEMO, home.parent / "examples" / DEMO)
+    for place in places:
+        if place.is_dir():
+            return place
+    raise UserError(
+        "the demo's recording is not installed", fix="Run it from a checkout, or use `up --replay RECORDING`."
+    )
+
+
+def _empty(folder: Path) -> None:
+    """Empties the demo's own data folder. Raises UserError for a folder that holds anything else."""
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (folder / _MARK).exists():
+            raise UserError(
+                "the demo empties its data folder, and this one holds something else",
+                where=str(folder),
+                fix="Name another folder with --data-dir.",
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARK).write_text("The demo empties this folder each time it starts.\n", encoding="utf-8")
