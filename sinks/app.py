@@ -26,7 +26,7 @@ LOCAL_INTERVAL_S = 0.5
 DRAIN_SHARE = 0.8
 """Of the time to stop; the rest is for ending the local Doris in order."""
 STALE_S = 300.0
-"""A turn may wait for a load's time-out and for the state of its label."""
+"""One load may wait for its time-out and then for the state of its label."""
 
 log = logs.get(__name__)
 
@@ -52,6 +52,7 @@ class Sink:
         )
         self._loader = Loader(self._sources, self._warehouse.target, cluster, limits)
         self._loop = Loop("loader", self._run, stale_after_s=STALE_S)
+        self._loader.beat = self._loop.beat
         self._backoff = Backoff(first_s=0.5, max_s=15.0)
         self._failure: str | None = "not opened yet"
         self._drain_s = 0.0

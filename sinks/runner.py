@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -64,6 +64,8 @@ class Loader:
     """Joins sources and target. `turn` and `drain` belong to one thread; the rest may be asked from others."""
 
     def __init__(self, sources: Sequence[Source], target: Target, cluster: str, limits: Limits) -> None:
+        self.beat: Callable[[], object] = lambda: None
+        """Called before each load: a turn of many loads is slow, not dead."""
         self._sources = sources
         self._target = target
         self._cluster = cluster
@@ -193,6 +195,7 @@ class Loader:
         self._deliver(self._dead_load(bad))
 
     def _load(self, load: Load, bad: list[Bad]) -> None:
+        self.beat()
         try:
             self._target.load(load.table, load.lines)
         except errors.BadRows as error:

@@ -24,6 +24,7 @@ VIEWS = (
 """Every public view, each behind those it reads."""
 
 _COMMENT = re.compile(r"\)\nCOMMENT '((?:[^']|'')*)'\nAS\n")
+_LINE_COMMENT = re.compile(r"^ *--.*\n", re.MULTILINE)
 
 
 class View(NamedTuple):
@@ -38,6 +39,7 @@ class View(NamedTuple):
 def view(name: str) -> View:
     """The view of that name. Its mark in the comment tells a later migration whether it is still this one."""
     text = (resources.files("sinks.doris") / "views" / f"{name}.sql").read_text(encoding="utf-8").strip()
+    text = _LINE_COMMENT.sub("", text)  # Doris keeps a view's text; comments in it are for readers of the file
     found = _COMMENT.search(text)
     if found is None:
         raise ValueError(f"{name}.sql has no COMMENT between its columns and its query")
