@@ -12,6 +12,7 @@ from typing import NoReturn
 import msgspec
 
 from sinks.doris_local import errors, schema
+from sinks.doris_local.reserved import RESERVED
 from sinks.doris_local.tokens import Kind, Token, syntax_error, tokenize
 
 AGGREGATES = ("SUM", "MIN", "MAX", "REPLACE", "REPLACE_IF_NOT_NULL")
@@ -111,6 +112,11 @@ def parse(text: str) -> Statement:
     if parser.token.kind is not Kind.END:
         parser.fail("<EOF>")
     return statement
+
+
+def parse_type(text: str) -> schema.Type:
+    """A type as it stands in CREATE TABLE. Raises SqlError."""
+    return _Parser(text).type()
 
 
 class _Parser:
@@ -533,18 +539,3 @@ def _type(word: str, args: list[int]) -> schema.Type | None:
         length = longest if length == -1 and word == "VARCHAR" else length
         return schema.Type(word.lower(), (length,)) if 1 <= length <= longest else None
     return None
-
-
-# The reserved words of Doris' grammar (September 2025): none of them is a name without backquotes.
-RESERVED = frozenset(
-    """
-    ADD ADMIN ALL ALTER ANALYZE ANALYZED AND ANTI APPEND AS ASC BETWEEN BIGINT BITMAP BOOLEAN BOTH BY CASE CAST CHAR
-    CLEAN COLLATE COLUMN CONSTRAINT CONVERT CREATE CROSS CUBE CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP
-    CURRENT_USER DATABASE DATABASES DATEV1 DATETIMEV1 DECIMALV2 DEFAULT DELETE DESC DESCRIBE DISTINCT DISTRIBUTED DIV
-    DOUBLE DROP ELSE EXCEPT EXISTS EXPLAIN EXPORT EXTRACT FALSE FLOAT FOR FORCE FOREIGN FROM FULL GRANT GROUP GROUPING
-    HAVING IN INDEX INNER INSERT INT INTEGER INTERSECT INTERVAL INTO IS JOIN KEY KEYS KILL LARGEINT LATERAL LEADING LEFT
-    LIKE LIMIT LOAD MATCH MINUS NATURAL NOT NULL ON OR ORDER OUTER OVER PARTITION PLACEHOLDER PRIMARY RANGE READ REGEXP
-    RIGHT RLIKE ROLLUP ROW ROWS SELECT SEMI SET SHOW SMALLINT SWITCH SYNC SYSTEM TABLE TABLESAMPLE TERMINATED THEN TINYINT
-    TO TRAILING TRUE UNBOUNDED UNION UNIQUE UNSIGNED UPDATE USE USING VALUES VARCHAR WHEN WHERE WITH
-    """.split()
-)

@@ -12,9 +12,9 @@ import duckdb
 import msgspec
 
 from pipeline import clock
-from sinks.doris_local import ddl, errors, keys, schema, table_rules, translate
+from sinks.doris_local import ddl, errors, keys, macros, partitions, schema, table_rules, translate
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog, Entry
-from sinks.doris_local.engine import Engine, literal, name, stored, visible
+from sinks.doris_local.engine import Engine, literal, name, stored, visible, visible_name
 from sinks.doris_local.labels import Labels
 
 log = logging.getLogger(__name__)
@@ -29,8 +29,9 @@ class Definitions:
         self._labels = labels
 
     def rebuild(self) -> None:
-        """Make all views that queries see; the first thing after opening the store."""
+        """Make all functions and views that queries see; the first thing after opening the store."""
         cursor = self._engine.cursor()
+        cursor.execute(macros.script())
         views: list[schema.View] = []
         for database in self._catalog.databases():
             self._make_memory_schema(cursor, database)
@@ -143,7 +144,9 @@ class Definitions:
         return database, entries
 
     def _show_table(self, cursor: duckdb.DuckDBPyConnection, table: schema.Table) -> None:
-        cursor.execute(f"CREATE OR REPLACE VIEW {visible(table.database, table.name)} AS {keys.visible_query(table)}")
+        cursor.execute(
+            f"CREATE OR REPLACE VIEW {visible_name(table.database, table.name)} AS {keys.visible_query(table)}"
+        )
 
     def _drop(self, cursor: duckdb.DuckDBPyConnection, statement: ddl.Drop, database: str | None) -> None:
         database = statement.name.database or database
@@ -164,7 +167,7 @@ class Definitions:
                 cursor.execute(f"DROP TABLE {stored(database, statement.name.name)}")
             self._catalog.forget(cursor, entry.relation)
         self._catalog.publish(database, {n: e for n, e in entries.items() if n != statement.name.name})
-        cursor.execute(f"DROP VIEW {visible(database, statement.name.name)}")
+        cursor.execute(f"DROP VIEW {visible_name(database, statement.name.name)}")
 
     def _truncate(self, cursor: duckdb.DuckDBPyConnection, statement: ddl.Truncate, database: str | None) -> None:
         database, _ = self._place(statement.name, database)
@@ -180,13 +183,7 @@ class Definitions:
     ) -> None:
         if table.partition is None:
             raise errors.refused(f"Table {table.name} is not partitioned")
-        start = partition_start(partition)
-        where = f"date_trunc({literal(table.partition.unit)}, {name(table.partition.column)}) = {literal(start or '')}"
-        target = stored(table.database, table.name)
-        exists = start is not None and cursor.execute(f"SELECT 1 FROM {target} WHERE {where} LIMIT 1").fetchone()
-        if exists:
-            cursor.execute(f"DELETE FROM {target} WHERE {where}")
-        elif not if_exists:
+        if not partitions.delete(cursor, table, partition) and not if_exists:
             raise errors.refused(f"Error in list of partitions to {table.name}: partition [{partition}] does not exist")
 
     def _alter(self, cursor: duckdb.DuckDBPyConnection, statement: ddl.AlterTable, database: str | None) -> None:
@@ -241,12 +238,13 @@ class Definitions:
         self._catalog.publish(database, {**entries, view.name: entry})
 
     def _show_view(self, cursor: duckdb.DuckDBPyConnection, view: schema.View) -> None:
-        query = translate.query(view.query, lambda database, table: self._resolve(database or view.database, table))
+        scope = translate.Scope(lambda database, table: self._resolve(database or view.database, table))
+        query = translate.query(view.query, scope)
         names = [column for column, _ in view.columns] or query.labels
         columns = f" ({', '.join(map(name, names))})" if names else ""
-        cursor.execute(f"CREATE OR REPLACE VIEW {visible(view.database, view.name)}{columns} AS {query.sql}")
+        cursor.execute(f"CREATE OR REPLACE VIEW {visible_name(view.database, view.name)}{columns} AS {query.sql}")
 
-    def _resolve(self, database: str, table: str) -> str:
+    def _resolve(self, database: str, table: str) -> tuple[str, str, str]:
         self._catalog.relation(database, table)
         return visible(database, table)
 
@@ -254,11 +252,3 @@ class Definitions:
 def _added(column: schema.Column) -> str:
     default = f" DEFAULT {literal(column.default)}" if column.default is not None else ""
     return f"{name(column.name)} {column.type.duck}{default}"
-
-
-def partition_start(partition: str) -> str | None:
-    """The first moment of an auto-made partition, from its name (p20260101000000); None if it is no such name."""
-    digits = partition.removeprefix("p")
-    if len(partition) != 15 or len(digits) != 14 or not digits.isdigit():
-        return None
-    return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]} {digits[8:10]}:{digits[10:12]}:{digits[12:]}"

@@ -121,6 +121,12 @@ def stored(database: str, table: str) -> str:
     return f"store.{name('db_' + database)}.{name(table)}"
 
 
-def visible(database: str, table: str) -> str:
-    """The view that queries read: no hidden columns, no deleted rows; also users' views and information_schema."""
-    return f"memory.{name('db_' + database)}.{name(table)}"
+def visible(database: str, table: str) -> tuple[str, str, str]:
+    """Catalog, schema and name of the view that queries read: without hidden columns and deleted rows. Users' views and
+    information_schema are there too."""
+    return "memory", f"db_{database}", table
+
+
+def visible_name(database: str, table: str) -> str:
+    """`visible` as SQL."""
+    return ".".join(map(name, visible(database, table)))

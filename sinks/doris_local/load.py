@@ -14,7 +14,7 @@ import duckdb
 import msgspec
 
 from pipeline import clock
-from sinks.doris_local import errors, keys, rows, schema
+from sinks.doris_local import keys, rows, schema
 from sinks.doris_local.engine import Engine, literal
 from sinks.doris_local.labels import Labels
 
@@ -99,7 +99,7 @@ class Loader:
             f"columns = {{json: 'JSON'}}, maximum_object_size = {1 << 27}, "
             f"compression = '{'gzip' if gzipped else 'none'}')"
         )
-        query = rows.select(order.table, order.shape, source)
+        query = rows.from_json(order.table, order.shape, source)
         kept = "CASE WHEN error IS NOT NULL THEN json END AS json"
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
 
@@ -136,9 +136,3 @@ def _one(cursor: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
     row = cursor.execute(query).fetchone()
     assert row is not None, "an aggregate without GROUP BY has one row"
     return tuple(row)
-
-
-def check_writable(table: schema.Table) -> None:
-    """Raises SqlError if rows cannot be loaded into the table."""
-    if not table.columns:
-        raise errors.refused(f"Table {table.name} has no columns")

@@ -35,40 +35,48 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
 
-def select(table: schema.Table, shape: Shape, source: str) -> str:
-    """A query over `source`, a relation with one JSON object a row in column `json`: the stored columns, and `error`."""
-    filled = _filled(table, shape)
-    keys = [*filled, *(c for c in (*shape.sources, *shape.hidden) if c not in filled)]
-    if shape.sequence_source and shape.sequence_source not in keys:
-        keys.append(shape.sequence_source)
+def from_json(table: schema.Table, shape: Shape, source: str) -> str:
+    """A query over `source`, a relation with one JSON object a row in column `json`; see `typed` for its columns."""
+    keys = dict.fromkeys((*_filled(table, shape), *shape.sources, *shape.hidden))
+    if shape.sequence_source:
+        keys[shape.sequence_source] = None
     form = msgspec.json.encode(dict.fromkeys(keys, "VARCHAR")).decode()
-    typed = [_typed(table, shape, c, c.name in filled) for c in table.columns]
-    typed += [f"{name('raw_' + s)} AS {name(s)}" for s in shape.sources]
-    typed += _hidden(table, shape)
+    fields = ", ".join(f"fields.{name(k)} AS {name('raw_' + k)}" for k in keys)
+    raw = f"""
+        SELECT {fields}, json FROM (SELECT json_transform(json, {literal(form)}) AS fields, json FROM {source})"""
+    return typed(table, shape, raw)
+
+
+def typed(table: schema.Table, shape: Shape, raw: str, *, given_all: bool = False) -> str:
+    """A query over `raw`, a query with texts in columns `raw_NAME` and their source in `json`.
+
+    It gives the stored columns, `error` and `json`. `given_all`: a null is a null, never a missing value.
+    """
+    filled = _filled(table, shape)
+    values = [_typed(c, c.name in filled, given_all) for c in table.columns]
+    values += [f"{name('raw_' + s)} AS {name(s)}" for s in shape.sources]
+    values += _hidden(table, shape)
     if shape.strict:
-        typed += [f"({_uncast(c)}) AS {name('uncast_' + c.name)}" for c in table.columns if c.name in filled]
-    renamed = ", ".join(f"fields.{name(k)} AS {name('raw_' + k)}" for k in keys) or "NULL AS raw_"
+        values += [f"({_uncast(c)}) AS {name('uncast_' + c.name)}" for c in table.columns if c.name in filled]
     stored = ", ".join(name(c) for c in stored_columns(table) if c != schema.DELETE_SIGN)
     if table.model == "UNIQUE":
         stored += f", {_delete_sign(shape)} AS {name(schema.DELETE_SIGN)}"
     return f"""
         SELECT {stored}, {_error(table, shape, filled)} AS error, json
-        FROM (SELECT {", ".join(typed)}, json
-              FROM (SELECT {renamed}, json FROM (SELECT json_transform(json, {literal(form)}) AS fields, json FROM {source})))
-    """
+        FROM (SELECT {", ".join(values)}, json FROM ({raw}))"""
 
 
 def _filled(table: schema.Table, shape: Shape) -> tuple[str, ...]:
     return tuple(c.name for c in table.columns) if shape.columns is None else shape.columns
 
 
-def _typed(table: schema.Table, shape: Shape, column: schema.Column, filled: bool) -> str:
+def _typed(column: schema.Column, filled: bool, given_all: bool) -> str:
     raw = name("raw_" + column.name)
     default = _default(column)
     if not filled:
         return f"CAST({default} AS {column.type.duck}) AS {name(column.name)}"
     value = cast(raw, column.type)
-    if column.default is not None:
+    if column.default is not None and not given_all:
         missing = f"{raw} IS NULL AND NOT json_exists(json, {literal(_path(column.name))})"
         value = f"CASE WHEN {missing} THEN CAST({default} AS {column.type.duck}) ELSE {value} END"
     return f"{value} AS {name(column.name)}"

@@ -68,6 +68,21 @@ class Type(msgspec.Struct, frozen=True):
         return MAX_STRING_BYTES if self.name in ("text", "json") else None
 
 
+def type_of_duck(duck: str) -> Type:
+    """The Doris type of a column that a query gives, from DuckDB's."""
+    if duck.startswith("DECIMAL"):
+        precision, scale = duck[8:-1].split(",")
+        return Type("decimal", (int(precision), int(scale)))
+    if duck == "HUGEINT":  # what DuckDB sums integers into; a sum is BIGINT on Doris
+        return Type("bigint")
+    if duck == "VARCHAR":
+        return Type("varchar", (65533,))
+    scales = {text: scale for scale, text in _DUCK_DATETIME.items()}
+    if duck in scales:
+        return Type("datetime", (scales[duck],))
+    return next((Type(name) for name, text in _DUCK.items() if text == duck), Type("text"))
+
+
 class Column(msgspec.Struct, frozen=True, kw_only=True):
     """`default` is the text of the default, None for none (or NULL); CURRENT_TIMESTAMP is kept as that word."""
 

@@ -53,7 +53,7 @@ class Server:
         labels = Labels(self._engine)
         definitions = Definitions(self._engine, catalog, labels)
         definitions.rebuild()
-        statements = Statements(self._engine, catalog, definitions, faults)
+        statements = Statements(self._engine, catalog, labels, definitions, faults)
         backend = Backend(access, catalog, labels, Loader(self._engine, labels), faults, self._engine.scratch)
         backend_listener = Listener(options.backend_port, partial(http.serve, handle=backend.handle))
         backend.port = backend_listener.port
@@ -61,6 +61,7 @@ class Server:
         frontend_listener = Listener(options.http_port, partial(http.serve, handle=frontend.handle))
         sql_listener = Listener(options.mysql_port, SqlPort(access, statements).serve)
         frontend.query_port = sql_listener.port
+        statements.show.ports = (backend.port, frontend_listener.port, sql_listener.port)
         self._listeners = (backend_listener, frontend_listener, sql_listener)
         self.ready = Ready(frontend_listener.port, backend.port, sql_listener.port)
 

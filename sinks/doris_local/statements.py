@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 
 import duckdb
 import msgspec
 
-from sinks.doris_local import ddl, errors, results, translate
+from sinks.doris_local import ddl, errors, insert, results, translate, variables
+from sinks.doris_local.access import USER
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog
 from sinks.doris_local.definitions import Definitions
 from sinks.doris_local.engine import Engine, visible
 from sinks.doris_local.faults import Faults
-from sinks.doris_local.tokens import tokenize
+from sinks.doris_local.information_schema import InformationSchema
+from sinks.doris_local.labels import Labels
+from sinks.doris_local.listener import HOST
+from sinks.doris_local.show import Show
+from sinks.doris_local.tokens import Kind, Token, tokenize
 
 
 class Session(msgspec.Struct):
@@ -27,11 +33,16 @@ class Session(msgspec.Struct):
 class Statements:
     """Answers statements; safe to call from many threads, each with its own session."""
 
-    def __init__(self, engine: Engine, catalog: Catalog, definitions: Definitions, faults: Faults) -> None:
+    def __init__(
+        self, engine: Engine, catalog: Catalog, labels: Labels, definitions: Definitions, faults: Faults
+    ) -> None:
         self._engine = engine
         self._catalog = catalog
+        self._labels = labels
         self._definitions = definitions
         self._faults = faults
+        self._information_schema = InformationSchema(engine, catalog)
+        self.show = Show(engine, catalog)
 
     def use(self, session: Session, database: str) -> None:
         """Raises SqlError if there is no such database."""
@@ -46,40 +57,91 @@ class Statements:
         first = tokens[0]
         if first.is_word("SELECT", "WITH") or first.is_symbol("("):
             return self._select(session, text)
+        if first.is_word("SHOW", "DESC", "DESCRIBE", "EXPLAIN"):
+            return self.show.answer(tokens, session.database, session.variables)
+        return self._effect(session, text, tokens)
+
+    def _effect(self, session: Session, text: str, tokens: list[Token]) -> results.Done:
+        first = tokens[0]
         if first.is_word("CREATE", "DROP", "ALTER", "TRUNCATE"):
             self._definitions.execute(ddl.parse(text), session.database)
-            return results.Done()
-        if first.is_word("USE"):
+        elif first.is_word("INSERT"):
+            return self._insert(session, text, tokens)
+        elif first.is_word("USE"):
             self.use(session, "".join(t.value for t in tokens[1:-1] if not t.is_symbol(";")))
-            return results.Done()
-        if first.is_word("SET"):
-            return results.Done()
-        raise errors.unsupported(f"statement {first.value.upper()}")
+        elif first.is_word("SET"):
+            variables.assign(session.variables, tokens)
+        elif first.is_word("COMMIT", "ROLLBACK"):
+            pass  # every statement is its own transaction, so there is nothing left to end
+        elif first.kind is Kind.END:
+            raise errors.SqlError("Query was empty", 1065, "42000")
+        else:
+            raise errors.unsupported(f"statement {first.value.upper()}")
+        return results.Done()
 
     def fields(self, session: Session, table: str) -> Sequence[results.Column]:
-        return self._select(session, f"SELECT * FROM `{table}` LIMIT 0").columns
+        """The columns of a table, as COM_FIELD_LIST wants them."""
+        result = self._select(session, f"SELECT * FROM `{table}` LIMIT 0")
+        result.close()
+        return result.columns
 
     def explain(self, error: duckdb.Error) -> errors.SqlError:
         """A failure of DuckDB in Doris' form."""
-        text = str(error).split("\n\n")[0]
-        unknown = re.search(r'Referenced column "([^"]+)" (was )?not found', text)
-        if unknown:
-            return errors.refused(f"Unknown column '{unknown[1]}' in 'table list'")
+        if isinstance(error, duckdb.InterruptException):
+            return errors.SqlError(
+                "errCode = 2, detailMessage = query is timeout, killed by timeout checker", 1317, "70100"
+            )
+        text = str(error).split("\n\n")[0].split("\nCandidate")[0]
+        column = re.search(r'Referenced column "([^"]+)" (?:was )?not found', text) or re.search(
+            r'does not have a column named "([^"]+)"', text
+        )
+        if column:
+            return errors.refused(f"Unknown column '{column[1]}' in 'table list'")
+        macro = re.search(r"Macro (?:fn\.)?(\w+)\(\) does not support the supplied arguments", text)
+        if macro:
+            return errors.refused(f"Can not found function '{macro[1]}' with these argument types")
         return errors.refused(text.replace("\n", " "))
 
     def _select(self, session: Session, text: str) -> results.Table:
-        query = translate.query(text, lambda database, table: self._resolve(session, database, table))
+        if self._faults.hit("server_busy"):
+            raise errors.refused("There is no scanNode Backend available.[10001: not alive]")
+        query = translate.query(text, self._scope(session))
         cursor = self._engine.cursor()
+        timer = threading.Timer(variables.timeout_s(session.variables), cursor.interrupt)
+        timer.daemon = True
+
+        def close() -> None:
+            timer.cancel()
+            cursor.close()
+
         try:
+            timer.start()
             cursor.execute(query.sql)
         except BaseException:
-            cursor.close()
+            close()
             raise
-        return results.from_duckdb(cursor, query.labels, cursor.close)
+        return results.from_duckdb(cursor, query.labels, close)
 
-    def _resolve(self, session: Session, database: str | None, table: str) -> str:
-        database = database or session.database
+    def _insert(self, session: Session, text: str, tokens: list[Token]) -> results.Done:
+        target = insert.read(text, tokens)
+        database = target.database or session.database
         if database is None:
             raise errors.no_database()
-        self._catalog.relation(database, table)
-        return visible(database, table)
+        table = self._catalog.table(database, target.table)
+        return insert.run(self._engine, self._labels, table, target, self._scope(session))
+
+    def _scope(self, session: Session) -> translate.Scope:
+        def resolve(database: str | None, table: str) -> tuple[str, str, str]:
+            database = database or session.database
+            if database is None:
+                raise errors.no_database()
+            if database.lower() == INFORMATION_SCHEMA:
+                return self._information_schema.resolve(table)
+            self._catalog.relation(database, table)
+            return visible(database, table)
+
+        user = f"'{USER}'@'{HOST}'"
+        facts = {"database": session.database, "schema": session.database, "version": variables.DEFAULTS["version"],
+                 "user": user, "current_user": user, "session_user": user,
+                 "connection_id": session.connection_id}  # fmt: skip
+        return translate.Scope(resolve, facts, lambda name: variables.value(session.variables, name))

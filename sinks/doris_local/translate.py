@@ -1,25 +1,41 @@
 """Doris' queries into DuckDB's.
 
-Three steps. Calls of functions in the list are renamed in the text (`date_format(` to `fn__date_format(`), so that
-sqlglot leaves name and arguments as they are instead of guessing at a meaning; sqlglot then parses the text as Doris;
-and the tree is walked once: every kind of node must be in the list, tables are looked up, and what means another thing
-in DuckDB is replaced. Nothing passes through unknown.
+Three steps. Calls of listed functions are renamed in the text (`date_format(` to `fn__date_format(`), so that sqlglot
+leaves name and arguments as they are instead of guessing at a meaning; sqlglot then parses the text as Doris; and the
+tree is walked: every kind of node must be in the list, tables are looked up, and what means another thing in DuckDB is
+replaced. Nothing passes through unknown.
+
+sqlglot's parser and generator are used from outside only: with its compiled build installed they cannot be subclassed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 import sqlglot
 from sqlglot import exp
 
-from sinks.doris_local import errors, functions, nodes
+from sinks.doris_local import errors, functions, labels_of, nodes
 from sinks.doris_local.tokens import Kind, Token, tokenize
 
 PREFIX = "fn__"
+# Calls whose value is known before the query runs; see Scope.facts.
+FACTS = frozenset({"version", "database", "schema", "user", "current_user", "session_user", "connection_id"})
 
-Resolve = Callable[[str | None, str], str]
+Resolve = Callable[[str | None, str], tuple[str, str, str]]
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What a query may refer to.
+
+    `resolve(database or None, table)` gives catalog, schema and name of a table in DuckDB, or raises SqlError. `facts`
+    are the values of `FACTS`; `variable(name)` that of `@@name`.
+    """
+
+    resolve: Resolve
+    facts: Mapping[str, str | int | None] = {}
+    variable: Callable[[str], str] | None = None
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -29,31 +45,31 @@ class Query(msgspec.Struct, frozen=True):
     labels: list[str] | None
 
 
-def query(text: str, resolve: Resolve) -> Query:
-    """A SELECT. `resolve(database or None, table)` gives the DuckDB relation of a table or raises SqlError."""
+def query(text: str, scope: Scope) -> Query:
+    """A SELECT. Raises SqlError."""
     tokens = tokenize(text)
-    tree = _parse(text, tokens)
+    tree = _parse(tokens, text)
     if not isinstance(tree, exp.Query):
         raise errors.unsupported(f"statement {tokens[0].value.upper()}")
-    return Query(_render(_rewrite(tree, resolve)), _labels(text, tokens))
+    return Query(_render(_rewrite(tree, scope)), labels_of.labels(text, tokens))
 
 
 def condition(text: str) -> str:
     """A boolean expression over columns, without tables."""
-    tokens = tokenize(text)
-    tree = _parse(f"SELECT {text}", tokenize(f"SELECT {text}"))
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or len(tokens) < 2:
+    text = f"SELECT {text}"
+    tree = _parse(tokenize(text), text)
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or len(tree.args) > 1 and tree.args.get("from_"):
         raise errors.refused(f"'{text}' is no expression")
-    return _render(_rewrite(tree, _no_table).expressions[0])
+    return _render(_rewrite(tree, Scope(_no_table)).expressions[0])
 
 
-def _no_table(database: str | None, table: str) -> str:
+def _no_table(database: str | None, table: str) -> tuple[str, str, str]:
     raise errors.unsupported("a subquery here")
 
 
-def _parse(text: str, tokens: list[Token]) -> exp.Expression:
+def _parse(tokens: list[Token], text: str) -> exp.Expression:
     try:
-        trees = sqlglot.parse(_rename_calls(text, tokens), read="doris")
+        trees = sqlglot.parse(_prepared(tokens, text), read="doris")
     except sqlglot.errors.SqlglotError as error:
         raise errors.refused(_first_line(error)) from error
     trees = [tree for tree in trees if tree is not None]
@@ -65,66 +81,71 @@ def _parse(text: str, tokens: list[Token]) -> exp.Expression:
 
 
 def _first_line(error: Exception) -> str:
-    """sqlglot's message without its excerpt and terminal colours."""
+    """sqlglot's message without its excerpt of the text."""
     return f"syntax error: {str(error).splitlines()[0]}"
 
 
-def _rename_calls(text: str, tokens: list[Token]) -> str:
-    parts, done = [], 0
-    for token, following in zip(tokens, tokens[1:], strict=False):
-        if token.kind is Kind.WORD and following.is_symbol("(") and token.value.lower() in functions.LISTED:
-            parts += [text[done : token.start], PREFIX, token.value.lower()]
-            done = token.end
-    return "".join(parts) + text[done:]
-
-
-def _labels(text: str, tokens: list[Token]) -> list[str] | None:
-    """The column names as Doris gives them: the alias, the column's name, or else the expression's own text."""
-    labels: list[str] = []
-    at = next((i for i, t in enumerate(tokens) if t.is_word("SELECT")), len(tokens))
-    depth, item = 0, []
-    for token in tokens[at + 1 :]:
-        depth += token.is_symbol("(", "[") - token.is_symbol(")", "]")
-        ends = token.kind is Kind.END or depth < 0 or (depth == 0 and token.is_word(*nodes.AFTER_SELECT_LIST))
-        if ends or (depth == 0 and token.is_symbol(",", ";")):
-            if not item or item[-1].is_symbol("*"):
-                return None
-            labels.append(_label(text, item))
-            item = []
-            if ends or token.is_symbol(";"):
-                break
-        elif not (not item and token.is_word("DISTINCT", "ALL")):
-            item.append(token)
-    return labels
-
-
-def _label(text: str, item: list[Token]) -> str:
-    last, before = item[-1], item[-2] if len(item) > 1 else None
-    names = last.kind in (Kind.WORD, Kind.NAME)
-    if before is None:
-        return last.value if names else text[last.start : last.end]
-    if before.is_word("AS") or (names and before.is_symbol(".")):
-        return last.value
-    aliased = (names and not last.is_word(*nodes.ENDS_EXPRESSION)) or last.kind is Kind.STRING
-    if aliased and (before.kind in (Kind.NAME, Kind.NUMBER, Kind.STRING, Kind.WORD) or before.is_symbol(")", "]")):
-        if not (before.kind is Kind.WORD and before.is_word(*nodes.OPERATORS)):
-            return last.value
-    return text[item[0].start : last.end]
+def _prepared(tokens: list[Token], text: str) -> str:
+    """The text for sqlglot: without comments and hints, listed calls renamed."""
+    parts = []
+    for place, token in enumerate(tokens[:-1]):
+        lexeme = text[token.start : token.end]
+        if token.kind is Kind.WORD:
+            name = token.value.lower()
+            if tokens[place + 1].is_symbol("(") and (name in functions.LISTED or name in FACTS):
+                lexeme = PREFIX + name
+            elif name == "largeint":
+                lexeme = "INT128"
+        elif token.is_symbol(":", ":="):
+            raise errors.refused(f"mismatched input '{token.value}'")
+        parts.append(lexeme)
+    return " ".join(parts)
 
 
 def _render(tree: exp.Expression) -> str:
     try:
-        return tree.sql(dialect="duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
+        return tree.sql(dialect="duckdb", identify=True, unsupported_level=sqlglot.ErrorLevel.RAISE)
     except sqlglot.errors.UnsupportedError as error:
         raise errors.unsupported(_first_line(error)) from error
 
 
-def _rewrite(tree: exp.Expression, resolve: Resolve) -> exp.Expression:
-    for node in list(tree.walk()):
-        nodes.check(node)
-        if isinstance(node, exp.Table):
-            _place(node, resolve)
-    return tree.transform(_replace, copy=False)
+def _rewrite(tree: exp.Expression, scope: Scope) -> exp.Expression:
+    """The tree with every node replaced that must be, children before parents."""
+    walked = list(tree.walk())
+    for node in walked:
+        if not isinstance(node, exp.SessionParameter):
+            nodes.check(node, PREFIX)
+    for node in reversed(walked):
+        new = _replace(node, scope)
+        if new is node:
+            continue
+        if node.parent is None:
+            tree = new
+        else:
+            node.replace(new)
+    return tree
+
+
+def _replace(node: exp.Expression, scope: Scope) -> exp.Expression:
+    if isinstance(node, exp.Table):
+        _place(node, scope.resolve)
+        return node
+    if isinstance(node, exp.SessionParameter):
+        if scope.variable is None:
+            raise errors.unsupported("a variable here")
+        return exp.Literal.string(scope.variable(node.name))
+    if isinstance(node, exp.Anonymous):
+        name = str(node.this).removeprefix(PREFIX)
+        return _fact(scope, name) if name in FACTS else functions.call(name, node.expressions)
+    rewriter = nodes.REWRITERS.get(type(node))
+    return rewriter(node) if rewriter else node
+
+
+def _fact(scope: Scope, name: str) -> exp.Expression:
+    value = scope.facts.get(name)
+    if value is None:
+        return exp.Null()
+    return exp.Literal.number(value) if isinstance(value, int) else exp.Literal.string(value)
 
 
 def _place(table: exp.Table, resolve: Resolve) -> None:
@@ -136,13 +157,11 @@ def _place(table: exp.Table, resolve: Resolve) -> None:
         raise errors.unsupported(f"catalog '{parts[0]}'")
     if len(parts) == 1 and parts[0] in _common_tables(table):
         return
-    relation = resolve(parts[0] if len(parts) == 2 else None, parts[-1])
+    found = resolve(parts[0] if len(parts) == 2 else None, parts[-1])
     if not table.alias:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1], quoted=True)))
-    catalog, schema_name, name = (exp.to_identifier(p, quoted=True) for p in nodes.split_relation(relation))
-    table.set("catalog", catalog)
-    table.set("db", schema_name)
-    table.set("this", name)
+    for place, part in zip(("catalog", "db", "this"), found, strict=True):
+        table.set(place, exp.to_identifier(part, quoted=True))
 
 
 def _common_tables(table: exp.Table) -> set[str]:
@@ -150,17 +169,8 @@ def _common_tables(table: exp.Table) -> set[str]:
     names = set()
     node: exp.Expression | None = table
     while node is not None:
-        with_ = node.args.get("with_") or node.args.get("with")
+        with_ = node.args.get("with_")
         if isinstance(with_, exp.With):
             names |= {cte.alias for cte in with_.expressions}
         node = node.parent
     return names
-
-
-def _replace(node: exp.Expression) -> exp.Expression:
-    if isinstance(node, exp.Anonymous):
-        name = str(node.this)
-        if name.startswith(PREFIX):
-            return functions.call(name.removeprefix(PREFIX), node.expressions)
-    rewriter = nodes.REWRITERS.get(type(node))
-    return rewriter(node) if rewriter else node

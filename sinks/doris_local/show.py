@@ -1,0 +1,386 @@
+"""SHOW and DESCRIBE: what clients and people ask about the server and its tables.
+
+Columns and their order are Doris'. What has no meaning on one node (SHOW ENGINES, SHOW WARNINGS, ..) is answered so that
+clients that ask for it at their start go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+
+from sinks.doris_local import errors, partitions, results, schema, variables
+from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog
+from sinks.doris_local.engine import Engine
+from sinks.doris_local.information_schema import CHARSET, COLLATION, COLUMN_KEYS, TABLES, columns_of, row_count
+from sinks.doris_local.listener import HOST
+from sinks.doris_local.tokens import Kind, Token
+
+BACKEND_ID = 10001
+
+
+class Show:
+    """Answers SHOW and DESCRIBE for all sessions. `ports`: the backend's and the frontend's HTTP port, the SQL port."""
+
+    def __init__(self, engine: Engine, catalog: Catalog) -> None:
+        self._engine = engine
+        self._catalog = catalog
+        self.ports = (0, 0, 0)
+
+    def answer(self, tokens: list[Token], database: str | None, own: dict[str, str]) -> results.Table:
+        """`tokens` are the whole statement's; `own` the session's variables. Raises SqlError."""
+        ask = _Ask(tokens, database)
+        if tokens[0].is_word("DESC", "DESCRIBE", "EXPLAIN"):
+            return self._describe(ask)
+        ask.take("FULL", "GLOBAL", "SESSION", "LOCAL", "EXTENDED", "ALL")
+        kind = ask.word()
+        if kind == "CREATE":
+            return self._create(ask)
+        if kind in ("VARIABLES", "STATUS"):
+            rows = variables.everything(own).items() if kind == "VARIABLES" else ()
+            return results.texts(("Variable_name", "Value"), ask.filtered(rows))
+        answers = self._answers()
+        if kind not in answers:
+            raise errors.unsupported(f"SHOW {kind}")
+        return answers[kind](ask)
+
+    def _answers(self) -> dict[str, Callable[[_Ask], results.Table]]:
+        return {
+            **dict.fromkeys(("DATABASES", "SCHEMAS"), self._databases),
+            "TABLES": self._tables,
+            "VIEWS": self._tables,
+            "TABLE": self._table_status,
+            **dict.fromkeys(("COLUMNS", "FIELDS"), self._columns),
+            **dict.fromkeys(("INDEX", "INDEXES", "KEYS"), self._indexes),
+            "PARTITIONS": self._partitions,
+            "BACKENDS": self._backends,
+            "FRONTENDS": self._frontends,
+            "PROC": self._proc,
+            "ALTER": self._alter,
+            "PROCESSLIST": lambda _: results.texts(
+                ("Id", "User", "Host", "Db", "Command", "Time", "State", "Info"), ()
+            ),
+            **dict.fromkeys(("WARNINGS", "ERRORS"), lambda _: results.texts(("Level", "Code", "Message"), ())),
+            "ENGINES": lambda _: results.texts(
+                ("Engine", "Support", "Comment"), [("Olap", "YES", "Default storage engine of palo")]
+            ),
+            **dict.fromkeys(
+                ("CHARSET", "CHARACTER"),
+                lambda _: results.texts(
+                    ("Charset", "Description", "Default collation", "Maxlen"),
+                    [(CHARSET, "UTF-8 Unicode", COLLATION, 4)],
+                ),
+            ),
+            "COLLATION": lambda _: results.texts(
+                ("Collation", "Charset", "Id", "Default", "Compiled", "Sortlen"),
+                [(COLLATION, CHARSET, 309, "Yes", "Yes", 1)],
+            ),
+            **dict.fromkeys(("PROCEDURE", "FUNCTION", "TRIGGERS", "EVENTS"), lambda _: results.texts(("Name",), ())),
+        }
+
+    # -- tables and columns
+
+    def _databases(self, ask: _Ask) -> results.Table:
+        names = sorted((INFORMATION_SCHEMA, *self._catalog.databases()))
+        return results.texts(("Database",), ask.filtered((n,) for n in names))
+
+    def _tables(self, ask: _Ask) -> results.Table:
+        database = ask.from_database()
+        if database == INFORMATION_SCHEMA:
+            rows = [(table, "SYSTEM VIEW") for table in sorted(TABLES)]
+        else:
+            rows = [
+                (name, "VIEW" if isinstance(entry.relation, schema.View) else "BASE TABLE")
+                for name, entry in sorted(self._catalog.entries(database).items())
+            ]
+        if ask.kind == "VIEWS":
+            rows = [row for row in rows if row[1] == "VIEW"]
+        width = 2 if "FULL" in ask.taken else 1
+        heads = (f"Tables_in_{database}", "Table_type")[:width]
+        return results.texts(heads, [row[:width] for row in ask.filtered(rows)])
+
+    def _table_status(self, ask: _Ask) -> results.Table:
+        ask.expect("STATUS")
+        database = ask.from_database()
+        heads = ("Name", "Engine", "Version", "Row_format", "Rows", "Avg_row_length", "Data_length", "Max_data_length",
+                 "Index_length", "Data_free", "Auto_increment", "Create_time", "Update_time", "Check_time", "Collation",
+                 "Checksum", "Create_options", "Comment")  # fmt: skip
+        rows = []
+        cursor = self._engine.cursor()
+        for name, entry in sorted(self._catalog.entries(database).items() if database != INFORMATION_SCHEMA else ()):
+            relation = entry.relation
+            is_table = isinstance(relation, schema.Table)
+            count = row_count(cursor, relation) if isinstance(relation, schema.Table) else None
+            middle = (None,) * 9
+            rows.append(
+                (
+                    name,
+                    "Doris" if is_table else "View",
+                    None,
+                    None,
+                    count,
+                    *middle,
+                    "utf-8",
+                    None,
+                    None,
+                    relation.comment,
+                )
+            )
+        cursor.close()
+        return results.texts(heads, ask.filtered(rows))
+
+    def _columns(self, ask: _Ask) -> results.Table:
+        relation, columns = self._relation(*ask.from_table())
+        key = COLUMN_KEYS[relation.model] if isinstance(relation, schema.Table) else ""
+        full = "FULL" in ask.taken
+        heads = ("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment")
+        rows = [
+            (
+                c.name,
+                c.type,
+                "",
+                "YES" if c.nullable else "NO",
+                key if c.key else "",
+                c.default,
+                c.aggregate or "",
+                "",
+                c.comment,
+            )
+            for c in columns
+        ]
+        kept = [place for place, head in enumerate(heads) if full or head not in ("Collation", "Privileges", "Comment")]
+        return results.texts(
+            [heads[place] for place in kept], [[row[place] for place in kept] for row in ask.filtered(rows)]
+        )
+
+    def _describe(self, ask: _Ask) -> results.Table:
+        if ask.token.is_word("SELECT", "WITH", "VERBOSE", "ANALYZED", "PHYSICAL", "GRAPH"):
+            raise errors.unsupported("EXPLAIN of a query")
+        relation, columns = self._relation(*ask.name())
+        plain = "NONE" if isinstance(relation, schema.Table) else ""
+        rows = [
+            (c.name, c.type, "Yes" if c.nullable else "No", "true" if c.key else "false", c.default,
+             "" if c.key else c.aggregate or plain)
+            for c in columns
+        ]  # fmt: skip
+        return results.texts(("Field", "Type", "Null", "Key", "Default", "Extra"), rows)
+
+    def _relation(self, database: str, table: str) -> tuple[schema.Table | schema.View, tuple[schema.Column, ...]]:
+        if database == INFORMATION_SCHEMA:
+            columns = tuple(
+                schema.Column(name=n, type=schema.type_of_duck(t)) for n, t in TABLES.get(table.lower(), {}).items()
+            )
+            if not columns:
+                raise errors.unknown_table(database, table)
+            return schema.View(database=database, name=table, query=""), columns
+        relation = self._catalog.relation(database, table)
+        cursor = self._engine.cursor()
+        try:
+            return relation, columns_of(cursor, relation)
+        finally:
+            cursor.close()
+
+    def _create(self, ask: _Ask) -> results.Table:
+        kind = ask.word()
+        if kind in ("DATABASE", "SCHEMA"):
+            database = ask.identifier()
+            self._catalog.entries(database)
+            return results.texts(("Database", "Create Database"), [(database, f"CREATE DATABASE `{database}`")])
+        if kind not in ("TABLE", "VIEW"):
+            raise errors.unsupported(f"SHOW CREATE {kind}")
+        database, name = ask.name()
+        relation = self._catalog.relation(database, name)
+        if isinstance(relation, schema.View):
+            heads = ("View", "Create View", "character_set_client", "collation_connection")
+            return results.texts(heads, [(name, relation.create_text(), "utf8mb4", COLLATION)])
+        if kind == "VIEW":
+            raise errors.SqlError(f"'{database}.{name}' is not VIEW", 1347)
+        return results.texts(("Table", "Create Table"), [(name, relation.create_text())])
+
+    def _indexes(self, ask: _Ask) -> results.Table:
+        table = self._catalog.table(*ask.from_table())
+        heads = ("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality", "Sub_part",
+                 "Packed", "Null", "Index_type", "Comment", "Properties")  # fmt: skip
+        rows = []
+        for index in table.indexes:
+            properties = ", ".join(f'"{k}" = "{v}"' for k, v in index.properties)
+            blank = ("",) * 5
+            rows.append(
+                (
+                    table.name,
+                    "",
+                    index.name,
+                    "",
+                    ",".join(index.columns),
+                    *blank,
+                    index.using,
+                    index.comment,
+                    properties,
+                )
+            )
+        return results.texts(heads, rows)
+
+    def _partitions(self, ask: _Ask) -> results.Table:
+        table = self._catalog.table(*ask.from_table())
+        heads = ("PartitionId", "PartitionName", "VisibleVersion", "State", "PartitionKey", "Range", "DistributionKey",
+                 "Buckets", "ReplicationNum", "DataSize")  # fmt: skip
+        cursor = self._engine.cursor()
+        spans = partitions.present(cursor, table)
+        cursor.close()
+        spread, buckets = ", ".join(table.hash_columns) or "RANDOM", table.buckets or "AUTO"
+        rows = []
+        for place, span in enumerate(spans, 1):
+            key = table.partition.column if table.partition else ""
+            text = f"[types: [DATETIMEV2]; keys: [{span.start}]; ..types: [DATETIMEV2]; keys: [{span.end}]; )"
+            rows.append((place, span.name, 2, "NORMAL", key, text, spread, buckets, 1, f"{span.rows} rows"))
+        return results.texts(heads, rows)
+
+    # -- the cluster
+
+    def _backends(self, _: _Ask) -> results.Table:
+        heads = ("BackendId", "Host", "HeartbeatPort", "BePort", "HttpPort", "BrpcPort", "Alive", "Version")
+        version = variables.DEFAULTS["version_comment"]
+        return results.texts(heads, [(BACKEND_ID, HOST, 0, 0, self.ports[0], 0, "true", version)])
+
+    def _frontends(self, _: _Ask) -> results.Table:
+        heads = (
+            "Name",
+            "Host",
+            "EditLogPort",
+            "HttpPort",
+            "QueryPort",
+            "RpcPort",
+            "Role",
+            "IsMaster",
+            "Alive",
+            "Version",
+        )
+        version = variables.DEFAULTS["version_comment"]
+        row = ("fe_local", HOST, 0, self.ports[1], self.ports[2], 0, "FOLLOWER", "true", "true", version)
+        return results.texts(heads, [row])
+
+    def _proc(self, ask: _Ask) -> results.Table:
+        path = ask.string().strip("/")
+        if path == "backends":
+            return self._backends(ask)
+        if path == "frontends":
+            return self._frontends(ask)
+        raise errors.unsupported(f"SHOW PROC '/{path}'")
+
+    def _alter(self, ask: _Ask) -> results.Table:
+        """Schema changes are done at once, so none is ever under way."""
+        ask.expect("TABLE")
+        ask.expect("COLUMN")
+        heads = ("JobId", "TableName", "CreateTime", "FinishTime", "IndexName", "IndexId", "OriginIndexId",
+                 "SchemaVersion", "TransactionId", "State", "Msg", "Progress", "Timeout")  # fmt: skip
+        return results.texts(heads, ())
+
+
+class _Ask:
+    """A cursor over the statement's tokens, and the filter at its end."""
+
+    def __init__(self, tokens: list[Token], database: str | None) -> None:
+        self._tokens = tokens
+        self._at = 1
+        self._database = database
+        self.taken: set[str] = set()
+        self.kind = ""
+
+    @property
+    def token(self) -> Token:
+        return self._tokens[self._at]
+
+    def take(self, *words: str) -> bool:
+        found = False
+        while self.token.is_word(*words):
+            self.taken.add(self.token.value.upper())
+            self._at += 1
+            found = True
+        return found
+
+    def expect(self, word: str) -> None:
+        if not self.take(word):
+            raise errors.refused(f"mismatched input '{self.token.value}' expecting {word}")
+
+    def word(self) -> str:
+        self.kind = self.token.value.upper()
+        self._at += self.token.kind is not Kind.END
+        return self.kind
+
+    def string(self) -> str:
+        if self.token.kind is not Kind.STRING:
+            raise errors.refused(f"mismatched input '{self.token.value}' expecting STRING_LITERAL")
+        self._at += 1
+        return self._tokens[self._at - 1].value
+
+    def identifier(self) -> str:
+        if self.token.kind not in (Kind.WORD, Kind.NAME):
+            raise errors.refused(f"mismatched input '{self.token.value}' expecting identifier")
+        self._at += 1
+        return self._tokens[self._at - 1].value
+
+    def name(self) -> tuple[str, str]:
+        """Database and table, the session's database if none is named."""
+        parts = [self.identifier()]
+        while self.token.is_symbol("."):
+            self._at += 1
+            parts.append(self.identifier())
+        if len(parts) == 3 and parts[0] == "internal":
+            del parts[0]
+        database = parts[0] if len(parts) > 1 else self._database
+        if database is None:
+            raise errors.no_database()
+        return database, parts[-1]
+
+    def from_table(self) -> tuple[str, str]:
+        """FROM table [FROM database]."""
+        if not self.take("FROM", "IN"):
+            raise errors.refused(f"mismatched input '{self.token.value}' expecting FROM")
+        database, table = self.name_or_bare()
+        if self.take("FROM", "IN"):
+            database = self.identifier()
+        if database is None:
+            raise errors.no_database()
+        return database, table
+
+    def name_or_bare(self) -> tuple[str | None, str]:
+        kept, self._database = self._database, self._database or ""
+        database, table = self.name()
+        self._database = kept
+        return database or None, table
+
+    def from_database(self) -> str:
+        database = self.identifier() if self.take("FROM", "IN") else self._database
+        if self.token.is_symbol("."):  # internal.database
+            self._at += 1
+            database = self.identifier()
+        if database is None:
+            raise errors.no_database()
+        return database
+
+    def filtered(self, rows: Iterable[tuple[object, ...]]) -> list[tuple[object, ...]]:
+        """The rows whose first column is LIKE the pattern at the statement's end, if there is one."""
+        matches: Callable[[object], bool] = lambda _: True  # noqa: E731
+        if self.take("LIKE"):
+            pattern = like(self.string())
+            matches = lambda value: pattern.fullmatch(str(value)) is not None  # noqa: E731
+        elif self.take("WHERE"):
+            self.identifier()
+            if not self.token.is_symbol("="):
+                raise errors.unsupported("SHOW .. WHERE other than column = 'text'")
+            self._at += 1
+            wanted = self.string().lower()
+            matches = lambda value: str(value).lower() == wanted  # noqa: E731
+        if self.token.is_symbol(";"):
+            self._at += 1
+        if self.token.kind is not Kind.END:
+            raise errors.refused(f"mismatched input '{self.token.value}' expecting <EOF>")
+        return [row for row in rows if matches(row[0])]
+
+
+def like(pattern: str) -> re.Pattern[str]:
+    """A LIKE pattern as a regular expression, matched without case as MySQL's SHOW does."""
+    parts = re.findall(r"\\.|[%_]|[^\\%_]+", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    return re.compile("".join(wild.get(p) or re.escape(p.removeprefix("\\")) for p in parts), re.IGNORECASE | re.DOTALL)
