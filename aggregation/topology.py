@@ -176,9 +176,7 @@ class _Standing(NamedTuple):
 
 
 def _standing(episode: Episode) -> _Standing:
-    return _Standing(
-        episode.open, episode.start_ms, episode.end_ms, episode.running_ms, episode.first_task_ms
-    )
+    return _Standing(episode.open, episode.start_ms, episode.end_ms, episode.running_ms, episode.first_task_ms)
 
 
 def attribute(state: JobState, episode: Episode, noted: Noted, sight: Sight) -> None:

@@ -129,11 +129,9 @@ def _only_victims(state: JobState) -> bool:
 def _pods_not_created(state: JobState, at_ms: int) -> Segment:
     if state.create_failed:
         found = verdict.refusal(state.create_failed)
-        if found is not None:
+        if found is not None and found.reason == reasons.QUOTA:
             return _segment(at_ms, found, state.create_failed, "event")
-        return Segment(
-            at_ms, reasons.PODS_NOT_CREATED, "create_failed", message=state.create_failed, evidence="event"
-        )
+        return Segment(at_ms, reasons.PODS_NOT_CREATED, "create_failed", message=state.create_failed, evidence="event")
     detail = "controller"
     episode = state.episode
     if state.counts.leaving:

@@ -20,7 +20,8 @@ GATED = "~gated"
 HAS_PLACE = "~place"
 POINTER = "~pointer"
 QUOTED = "~quoted"
-"""Before a reason that a member's text quotes of another."""
+"""Before a reason that a pointer quotes of another member. (Volcano's `Origin reason is` is no pointer: after one task
+of a role has failed it does not try the others, so what the text quotes holds for the member that carries it.)"""
 MARK = "~"
 _CUT = "|"
 _WHOLE_JOB = (
@@ -149,12 +150,11 @@ def _above_ceiling(state: JobState, pod: Pod) -> bool:
 def _of_text(pod: Pod, message: Message) -> Verdict:
     if message.has_place:
         return Verdict(mark=HAS_PLACE)
-    gang = any(one.category == "gang" for one in message.reasons)
     own = [one for one in message.reasons if one.category != "gang"]
-    if message.pointer or (gang and own):
+    if message.pointer:
         named = _by_text(own, message)
         return named._replace(mark=QUOTED) if named is not None else Verdict(mark=POINTER)
-    if gang:
+    if not own:
         detail = next((one.reason_detail for one in message.reasons if one.reason_detail), None)
         return Verdict(reasons.GANG_INCOMPLETE, detail or "")
     return _of_nodes(pod, own, message)

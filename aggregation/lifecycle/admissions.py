@@ -23,7 +23,6 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     shape = shapes.decode(change.group, change.kind, change.object)
     assert isinstance(shape, Workload)
     made = known or Admission(created_ms=sight.held(shape.metadata.creation_timestamp))
-    state.was_created(made.created_ms)
     before = _signature(made)
     _update(made, shape, sight)
     state.admissions[change.uid] = made
@@ -87,6 +86,7 @@ def _be_the_job(state: JobState, made: Admission, shape: Workload, sight: Sight)
     own = state.objects.get(state.job.uid)
     if own is None:
         own = state.objects[state.job.uid] = JobObject(created_ms=made.created_ms)
+        state.was_created(made.created_ms)
     own.queue, own.kueue, own.tasks, own.asks = made.queue, True, made.tasks, made.asks
     if own.done:
         return

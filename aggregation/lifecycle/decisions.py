@@ -38,7 +38,12 @@ def _lift(state: JobState, task: str, *, everything: bool) -> Noted:
 
 
 def _differs(one: Decided, other: Decided) -> bool:
-    return (one.reason, one.detail, one.resource, one.nodes) != (other.reason, other.detail, other.resource, other.nodes)
+    return (one.reason, one.detail, one.resource, one.nodes) != (
+        other.reason,
+        other.detail,
+        other.resource,
+        other.nodes,
+    )
 
 
 def _pod_of(state: JobState, task: str) -> str:

@@ -76,7 +76,7 @@ def _someone_waits(state: JobState) -> bool:
 
 
 def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Episode:
-    start = state.started_ms if state.created_ms is None else state.created_ms
+    start = _created(state)
     episode = Episode(1, start, sight.at_ms)
     state.episodes.append(episode)
     told = noted.lost_ms is not None and noted.lost_ms > start
@@ -84,6 +84,13 @@ def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Ep
         # Its first wait was over before anybody looked: only that there was one is known.
         _close(episode, SCHEDULED, start)
     return episode
+
+
+def _created(state: JobState) -> int:
+    """Rule P3; a Workload of Kueue is no beginning, but tells of one while nothing else is there."""
+    if state.created_ms is not None:
+        return state.created_ms
+    return min((one.created_ms for one in state.admissions.values()), default=state.started_ms)
 
 
 def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, least: int | None) -> Turned:
@@ -107,19 +114,20 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
 
 
 def _start_again(state: JobState, episode: Episode) -> None:
-    """Objects that come later may tell of an earlier beginning."""
+    """Objects that come later may tell of another beginning."""
     if episode.number == 1:
-        start = episode.start_ms if state.created_ms is None else state.created_ms
+        start = _created(state)
     elif episode.vanished_ms is not None:
         since, until = episode.vanished_ms, episode.start_ms
         made = [pod.created_ms for pod in state.pods.values() if since < pod.created_ms < until]
         start = max(min(made, default=until), state.episodes[-2].end_ms or 0)
     else:
         return
-    if start < episode.start_ms:
+    if start != episode.start_ms:
+        first = min(start, episode.start_ms)
         episode.start_ms = start
         if episode.segments:
-            episode.changed_ms = start
+            episode.changed_ms = first
 
 
 def _note_placed(state: JobState, episode: Episode, noted: Noted) -> None:

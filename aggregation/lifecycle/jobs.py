@@ -36,7 +36,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     made = known or JobObject(created_ms=sight.held(shape.metadata.creation_timestamp))
     state.was_created(made.created_ms)
     before = _signature(made)
-    was_suspended = made.suspended
+    was_stopped = made.stopped
     _common(made, shape)
     if isinstance(shape, Job):
         _batch(made, shape, sight)
@@ -49,8 +49,8 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         return _gone(state, change, made, sight)
     if known is not None and _signature(made) == before:
         return NOTHING
-    if made.suspended and not was_suspended and known is not None:
-        return Noted(lost_ms=sight.at_ms, lost_why="suspended")
+    if made.stopped and not was_stopped and known is not None:
+        return Noted(lost_ms=made.stopped_ms, lost_why="suspended")
     return Noted()
 
 
@@ -66,7 +66,7 @@ def _gone(state: JobState, change: ObjectChange, known: JobObject | None, sight:
 
 def _signature(made: JobObject) -> tuple[object, ...]:
     return (
-        made.minimum, made.tasks, made.suspended, made.queue, made.kueue, made.done, made.ready, made.notes,
+        made.minimum, made.tasks, made.suspended, made.stopped, made.queue, made.kueue, made.done, made.ready, made.notes,
         made.template_notes, made.priority_class, made.priority, made.owner, made.asks,
     )  # fmt: skip
 
@@ -89,7 +89,10 @@ def _batch(made: JobObject, job: Job, sight: Sight) -> None:
     made.suspended = bool(spec.suspend) or parallelism == 0
     made.ready = (status.ready or 0) + (status.succeeded or 0)
     _of_templates(made, [(spec.template, made.tasks)])
+    made.stopped = False
     for condition in status.conditions or ():
+        if condition.type == "Suspended" and condition.status == "True":
+            made.stopped, made.stopped_ms = True, sight.held(condition.last_transition_time)
         if condition.status == "True" and condition.type in ("Complete", "Failed") and not made.done:
             made.done = "completed" if condition.type == "Complete" else "failed"
             made.done_ms = sight.held(condition.last_transition_time)
@@ -106,9 +109,10 @@ def _volcano(made: JobObject, job: VolcanoJob, sight: Sight) -> None:
     made.ready = (status.running or 0) + (status.succeeded or 0)
     _of_templates(made, counted)
     phase = status.state.phase if status.state is not None else None
-    made.suspended = phase in _VOLCANO_HELD
+    transition = status.state.last_transition_time if status.state is not None else None
+    made.suspended = made.stopped = phase in _VOLCANO_HELD
+    made.stopped_ms = sight.held(transition)
     if phase in _VOLCANO_ENDS and not made.done:
-        transition = status.state.last_transition_time if status.state is not None else None
         made.done, made.done_ms = _VOLCANO_ENDS[phase], sight.held(transition)
 
 
@@ -125,4 +129,3 @@ def _of_templates(made: JobObject, templates: list[tuple[PodTemplate | None, int
             made.priority_class = template.spec.priority_class_name
     made.asks = total
     made.template_notes = notes
-

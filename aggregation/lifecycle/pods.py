@@ -176,10 +176,8 @@ def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sig
     else:
         return
     own = state.own
-    suspended = own is not None and own.suspended
-    pod.lost_why = disrupted or (
-        "Failed" if pod.phase == "Failed" else "suspended" if suspended else "deleted"
-    )
+    suspended = own is not None and own.stopped
+    pod.lost_why = disrupted or ("Failed" if pod.phase == "Failed" else "suspended" if suspended else "deleted")
     if pod.phase == "Failed":
         state.last_failed_ms = pod.lost_ms
 

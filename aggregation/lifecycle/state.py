@@ -23,9 +23,7 @@ class Asks(msgspec.Struct, array_like=True, frozen=True):
     memory_bytes: int = 0
 
     def __add__(self, other: Asks) -> Asks:
-        return Asks(
-            self.gpus + other.gpus, self.cpus_milli + other.cpus_milli, self.memory_bytes + other.memory_bytes
-        )
+        return Asks(self.gpus + other.gpus, self.cpus_milli + other.cpus_milli, self.memory_bytes + other.memory_bytes)
 
     def __mul__(self, count: int) -> Asks:
         return Asks(self.gpus * count, self.cpus_milli * count, self.memory_bytes * count)
@@ -79,6 +77,10 @@ class JobObject(msgspec.Struct, array_like=True):
     minimum: int | None = None
     tasks: int = 0
     suspended: bool = False
+    """Its spec says so; its pods may still run."""
+    stopped: bool = False
+    """Its status says that it is suspended: from here on it waits (rule P12)."""
+    stopped_ms: int = 0
     queue: str = ""
     kueue: bool = False
     """Names a Kueue queue, so its suspension is that queue's."""
