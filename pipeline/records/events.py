@@ -51,3 +51,13 @@ class EventSeen(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     lossy: bool = False
     truncated: bool = False
     surrogate: bool = False
+
+
+def occurrences(before: EventSeen | None, seen: EventSeen) -> int:
+    """How many occurrences a sight adds to the sight of the same Event before it; never negative.
+
+    A count that went down was begun anew by its recorder, so all of it is new. The same in SQL: view `v_event`.
+    """
+    if before is None or seen.count < before.count:
+        return seen.count
+    return seen.count - before.count
