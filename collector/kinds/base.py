@@ -107,8 +107,6 @@ class Kind:
     queue: Callable[[Any], QueueName | None] = no_queue
     waits: Callable[[Any], bool] = never
     """Whether the object may still be waiting, so that facts about it matter."""
-    done: Callable[[Any], bool] = never
-    """Whether it has come to its end, or is about to: it does not follow a new owner of an old name."""
     learn: Callable[[Any], object | None] = nothing
     """What other objects' facts need to know of it."""
 

@@ -13,11 +13,12 @@ changes the job of everything below it; `affected` says of what.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
 from collector.kinds import references
-from collector.kinds.base import Kind, Link
+from collector.kinds.base import Kind, Link, Role
 from collector.kinds.known import Known
 from collector.kinds.lineage import Lineage
 from pipeline.records.jobs import JobRef
@@ -86,7 +87,6 @@ class Identity:
         """Puts an object under its links; None if nothing leads up from it."""
         old = known.lineage
         if old is not None and old.links == links:
-            old.members.add(known.uid)
             return old
         self.unlink(known)
         if not links:
@@ -96,7 +96,7 @@ class Identity:
             lineage = self._lineages[links] = Lineage(links)
             for each in links:
                 self._below.setdefault(_target(each), []).append(lineage)
-        lineage.members.add(known.uid)
+        lineage.members[known.uid] = None
         known.lineage = lineage
         return lineage
 
@@ -104,8 +104,12 @@ class Identity:
         lineage, known.lineage = known.lineage, None
         if lineage is None:
             return
-        lineage.members.discard(known.uid)
-        if lineage.members or lineage.held:
+        lineage.members.pop(known.uid, None)
+        self.prune(lineage)
+
+    def prune(self, lineage: Lineage) -> None:
+        """Forgets links that nothing has any more."""
+        if lineage.members or lineage.held or lineage.links not in self._lineages:
             return
         self._lineages.pop(lineage.links, None)
         for each in lineage.links:
@@ -114,13 +118,15 @@ class Identity:
             if not below:
                 del self._below[_target(each)]
 
-    def below(self, known: Known) -> list[Lineage]:
-        """Lineages that lead to this object, by uid or by its name."""
-        found = list(self._below.get(known.uid, ()))
+    def below(self, known: Known) -> Sequence[Lineage]:
+        """Lineages that lead to this object, by its uid or, if it is the newest of its name, by that."""
+        found = self._below.get(known.uid, ())
         kind = known.kind
-        if self.named(kind.group, kind.kind, known.namespace, known.name) is known:
-            found += self._below.get((kind.group, kind.kind, known.namespace, known.name), ())
-        return found
+        if kind.role is not Role.TASK:  # nothing names a pod
+            by_name = self._below.get((kind.group, kind.kind, known.namespace, known.name))
+            if by_name and self.named(kind.group, kind.kind, known.namespace, known.name) is known:
+                found = (*found, *by_name)
+        return tuple(found)
 
     def resolve(self, lineage: Lineage, *, force: bool = False) -> bool:
         """Follows the links; False while something must be waited for. `force`: it was waited for long enough."""
@@ -142,7 +148,8 @@ class Identity:
         target = self.objects.get(link.uid) if link.uid else self.named(*_name(link))
         if target is not None:
             if target.keyed:
-                return target.job, target.firm
+                job = references.job_named(link, target.uid) if target.job is None and link.at_once else target.job
+                return job, target.firm
             circle = self._circle(target, lineage)
             if circle is not None:
                 return references.job_of(circle), True

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
+
 from collector.kinds.base import Kind, Role
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook, Told
@@ -59,7 +61,10 @@ class Intake:
 
     def lose(self, known: Known, received_ms: int, unseen_since: int | None) -> None:
         """An object that a list does not show any more."""
-        if known.keyed and known.kind.role is not Role.LINK:
+        if not known.keyed:
+            self.hold(known, _last_held(known, received_ms, unseen_since))
+            return
+        if known.kind.role is not Role.LINK:
             self.out.append(self.writer.lost(known, received_ms, unseen_since))
         self._forget(known)
         self._tell(self.facts.forget(known), received_ms)
@@ -72,16 +77,14 @@ class Intake:
         lineage.held.append((known, what))
         self.held[what.kind.name] += 1
 
-    def listed(self, kind: Kind, received_ms: int) -> None:
-        """A kind was listed to its end for the first time."""
-        self.identity.listing[kind.group, kind.kind] = Listing.LISTED
-        self.facts.complete(kind)
-        self._retry(received_ms)
-
-    def absent(self, kind: Kind, received_ms: int) -> None:
-        """A kind is not served, or we may not see it."""
-        self.identity.listing[kind.group, kind.kind] = Listing.ABSENT
-        self._retry(received_ms)
+    def conclude(self, kind: Kind, listing: Listing, received_ms: int) -> None:
+        """A kind was listed to its end, or is not to be had: from now on absence means something, or nothing."""
+        self.identity.listing[kind.group, kind.kind] = listing
+        if listing is Listing.LISTED:
+            self.facts.complete(kind)
+        for lineage in list(self._waiting):
+            if lineage in self._waiting and self.identity.resolve(lineage):
+                self._settle_all(lineage, received_ms)
 
     def tick(self, now_ms: int) -> None:
         """Ends waits that were long enough; tells what was told too short a while ago."""
@@ -102,6 +105,8 @@ class Intake:
             return
         if sight.surrogate:
             self.counts["surrogate"] += 1
+        if sight.change != "added":
+            sight.start_observed = False
         known = Known(sight.uid, sight.version, sight.kind, sight.namespace, sight.name, digest=sight.digest)
         self.identity.add(known)
         self._enter(known, sight)
@@ -118,7 +123,7 @@ class Intake:
         if not known.bare:
             return
         known.bare = False
-        known.waits, known.done = sight.waits, sight.done
+        known.waits = sight.waits
         self._relink(known, sight)
         known.last = None if known.firm else sight
         self._settle(known, sight.received_ms)
@@ -127,9 +132,9 @@ class Intake:
 
     def _enter(self, known: Known, sight: Sight) -> None:
         """A state that is new."""
-        if sight.truncated:
-            self.counts["truncated"] += 1
-        known.waits, known.done = sight.waits, sight.done
+        if sight.unusual:
+            self._count_flags(sight)
+        known.waits = sight.waits
         self._relink(known, sight)
         if known.keyed:
             if self._settle(known, sight.received_ms, at_hand=True) and sight.change == "modified":
@@ -139,6 +144,12 @@ class Intake:
             self._key(known, sight)
         else:
             self.hold(known, sight)
+
+    def _count_flags(self, sight: Sight) -> None:
+        if sight.truncated:
+            self.counts["truncated"] += 1
+        if sight.lossy:
+            self.counts["lossy"] += 1
 
     def _relink(self, known: Known, sight: Sight) -> None:
         links = sight.links
@@ -176,7 +187,9 @@ class Intake:
         return above if above is not None else known.own_job()
 
     def _job_is_seen(self, known: Known) -> bool:
-        return known.job is not None and known.job.uid in self.identity.objects
+        """Whether the job has, or had, an object of its own in the log."""
+        job = known.job
+        return job is not None and (job.uid in self.identity.objects or self.identity.gone(job.uid) is not None)
 
     # links
 
@@ -241,11 +254,7 @@ class Intake:
                 self._write(known, what)
             else:
                 self._key(known, what)
-
-    def _retry(self, received_ms: int) -> None:
-        for lineage in list(self._waiting):
-            if lineage in self._waiting and self.identity.resolve(lineage):
-                self._settle_all(lineage, received_ms)
+        self.identity.prune(lineage)
 
     # facts
 
@@ -261,6 +270,15 @@ class Intake:
         known.facts = told[1]
         self.changed[known.uid] = known
         self.out.append(self.writer.told(known, told, received_ms))
+
+
+def _last_held(known: Known, received_ms: int, unseen_since: int | None) -> Sight:
+    """The end of an object of which everything is held back: its last state, as a list shows it gone."""
+    held = known.lineage.held if known.lineage is not None else []
+    last = next(what for each, what in reversed(held) if each is known and isinstance(what, Sight))
+    return msgspec.structs.replace(
+        last, change="deleted", received_ms=received_ms, synthetic=True, unseen_since=unseen_since
+    )
 
 
 def _stays(known: Known, new: JobRef | None) -> bool:

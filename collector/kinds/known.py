@@ -28,7 +28,6 @@ class Known(msgspec.Struct, gc=False):
     bare: bool = False
     """Remembered from before a restart and not seen since."""
     waits: bool = False
-    done: bool = False
     facts: str = ""
     """Tag of the facts that were sent last."""
     digest: bytes | None = None

@@ -15,7 +15,8 @@ class Lineage:
 
     def __init__(self, links: tuple[Link, ...]) -> None:
         self.links = links
-        self.members: set[str] = set()
+        self.members: dict[str, None] = {}
+        """Uids, in order of arrival."""
         self.job: JobRef | None = None
         self.resolved = False
         self.firm = False

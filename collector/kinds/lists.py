@@ -11,6 +11,7 @@ from collector.kinds import projection
 from collector.kinds.base import Role
 from collector.kinds.events import EventSight
 from collector.kinds.intake import Intake
+from collector.kinds.known import Known
 from collector.kinds.projection import Sight
 from collector.kinds.reports import Reports
 from collector.kinds.stages import Watch
@@ -35,18 +36,15 @@ class Lists:
         if watch.listing is not None:
             watch.listing.add(sight.uid)
         if isinstance(sight, EventSight):
-            if self._reports.versions.get(sight.uid) != sight.version:
-                self._reports.take(sight)
+            if not self._reports.seen(watch.key, sight):
+                self._reports.take(watch.key, sight)
             return
         sight.start_observed = _created_since(sight.created, watch.began_ms)
-        if not watch.again:
-            self._intake.take(sight)
-            return
         known = self._objects.get(sight.uid)
-        if known is None or known.version != sight.version:
+        if watch.again and (known is None or known.version != sight.version):
             watch.changes[sight.uid] = sight
-        elif known.bare:
-            self._intake.take(sight)
+        elif not watch.again or (known is not None and known.bare):
+            self._take(sight)
 
     def unreadable(self, watch: Watch, raw: bytes) -> None:
         """An object of the list that cannot be read is not gone for that."""
@@ -59,13 +57,12 @@ class Lists:
             watch.changes.pop(sight.uid, None)
             watch.listing.add(sight.uid)
         if isinstance(sight, Sight):
-            self._intake.take(sight)
-            self._reports.arrived(sight.uid)
+            self._take(sight)
         elif sight.expired:
             self._intake.counts["ignored"] += 1
-            self._reports.forget(sight.kind.name, sight.uid)
+            self._reports.forget(watch.key, sight.uid)
         else:
-            self._reports.take(sight)
+            self._reports.take(watch.key, sight)
 
     def end(self, watch: Watch, received_ms: int, gap: Gap | None) -> None:
         """The list is complete."""
@@ -76,16 +73,17 @@ class Lists:
             gap.changed = changed
             self._intake.out.append(self._intake.writer.gap(gap))
         watch.listing, watch.again = None, True
-        self._intake.listed(watch.kind, received_ms)
+
+    def _take(self, sight: Sight) -> None:
+        self._intake.take(sight)
+        self._reports.arrived(sight.uid)
 
     def _lose_unlisted(self, watch: Watch, received_ms: int, unseen_since: int | None) -> int:
         listing = watch.listing if watch.listing is not None else set()
         if watch.kind.role is Role.EVENT:
-            for uid in [uid for uid in self._reports.versions if uid not in listing]:
-                self._reports.forget(watch.kind.name, uid)
+            self._reports.keep_only(watch.key, listing)
             return 0
-        kind = watch.kind
-        lost = [known for known in self._objects.values() if known.kind is kind and known.uid not in listing]
+        lost = [known for known in self._objects.values() if _is_of(known, watch) and known.uid not in listing]
         for known in lost:
             self._intake.lose(known, received_ms, unseen_since)
         return len(lost)
@@ -96,9 +94,12 @@ class Lists:
         for sight in changes.values():
             sight.change = "modified" if sight.uid in self._objects else "added"
             sight.synthetic, sight.unseen_since = True, unseen_since
-            self._intake.take(sight)
-            self._reports.arrived(sight.uid)
+            self._take(sight)
         return len(changes) - (self._intake.counts["suppressed"] - suppressed)
+
+
+def _is_of(known: Known, watch: Watch) -> bool:
+    return known.kind is watch.kind and (not watch.namespace or known.namespace == watch.namespace)
 
 
 def _created_since(created: str | None, began_ms: int) -> bool:

@@ -19,7 +19,7 @@ from collector.kinds.base import Kind, Role
 from collector.kinds.catalog import KINDS
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook
-from collector.kinds.identity import Identity
+from collector.kinds.identity import Identity, Listing
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known, KnownChanges, KnownObject
 from collector.kinds.lists import Lists
@@ -35,9 +35,13 @@ _CHANGES: Final[dict[str, Change]] = {"ADDED": "added", "MODIFIED": "modified", 
 
 
 class MirrorOptions(msgspec.Struct, frozen=True):
-    """What can be set. `kinds` are all that are wanted; one that turns out not to be served is told by `kind_absent`."""
+    """What can be set. `kinds` are all that are wanted; one that turns out not to be served is told by `kind_absent`.
+
+    `namespaces`: only these are watched, each on its own; empty: all, together. Kinds without namespace are not split.
+    """
 
     kinds: tuple[Kind, ...] = KINDS
+    namespaces: tuple[str, ...] = ()
     tenant_label: str = conventions.TENANT_LABEL
     limits: projection.Limits = projection.Limits()
     identity_wait_ms: int = 2000
@@ -45,7 +49,9 @@ class MirrorOptions(msgspec.Struct, frozen=True):
 
 
 class Mirror:
-    """One cluster as its records tell it. A `key` is the name of a kind: `pods`, `podgroups.scheduling.volcano.sh`.
+    """One cluster as its records tell it.
+
+    A `key` names a watch: `pods`, `podgroups.scheduling.volcano.sh`; of one namespace only, `pods/team-a`.
 
     Methods return the records to write now, which may be of earlier happenings and of other kinds.
     """
@@ -54,29 +60,35 @@ class Mirror:
         wait_ms = options.identity_wait_ms
         facts = FactBook(options.tenant_label, options.facts_interval_ms)
         self._limits = options.limits
-        self._stages = Stages(options.kinds)
+        self._stages = Stages(options.kinds, options.namespaces)
         self._identity = Identity(options.kinds)
         self._intake = Intake(Writer(cluster, source), self._identity, facts, wait_ms)
         self._reports = Reports(self._intake, wait_ms)
+        self._unwanted: list[tuple[str, str]] = []
         self._lists = Lists(self._intake, self._reports)
         self.counts: dict[str, int] = self._intake.counts
         """Counters: duplicates, suppressed, ignored, surrogate, truncated, lossy, moved, link_not_found."""
 
     def restore(self, known: Iterable[KnownObject]) -> None:
-        """What was known before a restart. Every kind must then be listed once; only differences are written."""
+        """What was known before a restart. Every kind must then be listed once; only differences are written.
+
+        Objects of watches that are not wanted any more are forgotten without a word.
+        """
         for each in known:
             self._stages.restored()
+            if not self._stages.wants(each.key):
+                self._unwanted.append((each.key, each.uid))
+                continue
             kind = self._stages.watch(each.key).kind
             if kind.role is Role.EVENT:
-                self._reports.versions[each.uid] = each.version
+                self._reports.restore(each.key, each.uid, each.version)
             else:
                 self._identity.add(_remembered(kind, each))
 
     def kind_absent(self, key: str, received_ms: int) -> list[Record]:
         """The kind is not served, or we may not see it: nothing waits for it any more."""
         watch = self._stages.watch(key)
-        self._intake.absent(watch.kind, received_ms)
-        self._stages.settle(watch)
+        self._settle(watch, received_ms, listed=False)
         return self._written()
 
     def list_begin(self, key: str, received_ms: int) -> None:
@@ -148,13 +160,25 @@ class Mirror:
     def take_changes(self) -> KnownChanges:
         """What changed about what is known since this was last called; to be stored together with the records."""
         intake, reports = self._intake, self._reports
-        changes = KnownChanges([_to_remember(known) for known in intake.changed.values()], [])
-        changes.upserts += [KnownObject(key, uid, version) for uid, (key, version) in reports.changed.items()]
-        changes.deletes += [(known.kind.name, uid) for uid, known in intake.removed.items()]
-        changes.deletes += [(key, uid) for uid, key in reports.removed.items()]
-        for told in (intake.changed, intake.removed, reports.changed, reports.removed):
+        upserts = [self._to_remember(known) for known in intake.changed.values()]
+        upserts += [KnownObject(key, uid, version) for (key, uid), version in reports.changed.items()]
+        deletes = [(self._stages.key(known.kind, known.namespace), uid) for uid, known in intake.removed.items()]
+        deletes += [*reports.removed, *self._unwanted]
+        for told in (intake.changed, intake.removed, reports.changed, reports.removed, self._unwanted):
             told.clear()
-        return changes
+        return KnownChanges(upserts, deletes)
+
+    def _to_remember(self, known: Known) -> KnownObject:
+        return KnownObject(
+            self._stages.key(known.kind, known.namespace),
+            known.uid,
+            known.version,
+            known.namespace,
+            known.name,
+            job=known.job,
+            digest=known.digest,
+            facts=known.facts,
+        )
 
     def _read(self, kind: Kind, change: Change, raw: bytes, received_ms: int, lossy: bool) -> Sight | EventSight:
         if kind.role is Role.EVENT:
@@ -167,7 +191,15 @@ class Mirror:
 
     def _end(self, watch: Watch, received_ms: int, gap: Gap | None) -> None:
         self._lists.end(watch, received_ms, gap)
-        self._stages.settle(watch)
+        self._settle(watch, received_ms, listed=True)
+
+    def _settle(self, watch: Watch, received_ms: int, *, listed: bool) -> None:
+        self._stages.settle(watch, listed)
+        of_kind = self._stages.of_kind(watch.kind)
+        if all(each.settled for each in of_kind):
+            any_listed = any(each.listed for each in of_kind)
+            self._intake.conclude(watch.kind, Listing.LISTED if any_listed else Listing.ABSENT, received_ms)
+        self._stages.advance()
 
     def _written(self) -> list[Record]:
         written, self._intake.out = self._intake.out, []
@@ -186,17 +218,4 @@ def _remembered(kind: Kind, each: KnownObject) -> Known:
         bare=True,
         digest=each.digest,
         facts=each.facts,
-    )
-
-
-def _to_remember(known: Known) -> KnownObject:
-    return KnownObject(
-        known.kind.name,
-        known.uid,
-        known.version,
-        known.namespace,
-        known.name,
-        job=known.job,
-        digest=known.digest,
-        facts=known.facts,
     )

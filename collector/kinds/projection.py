@@ -6,7 +6,6 @@ few short fields, a fraction of the object.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, Literal
 
@@ -28,7 +27,7 @@ _NO_BODY: Final = msgspec.Raw(b"")
 _encode = msgspec.json.Encoder().encode
 
 
-class Sight(msgspec.Struct, gc=False, kw_only=True):
+class Sight(msgspec.Struct, gc=False):
     """One state of one object, as it was received."""
 
     kind: Kind
@@ -43,19 +42,24 @@ class Sight(msgspec.Struct, gc=False, kw_only=True):
     created: str | None = None
     deleted: str | None = None
     links: tuple[Link, ...] = ()
-    queue: QueueName | None = None
     waits: bool = False
-    done: bool = False
+    redacted: tuple[str, ...] = ()
+    queue: QueueName | None = None
     wants: matching.Wants | None = None
     learned: object | None = None
     digest: bytes | None = None
-    redacted: tuple[str, ...] = ()
     truncated: bool = False
     lossy: bool = False
     surrogate: bool = False
     start_observed: bool = True
     synthetic: bool = False
     unseen_since: int | None = None
+
+    @property
+    def unusual(self) -> bool:
+        """Whether any flag is to be written."""
+        odd = self.truncated or self.lossy or self.surrogate or self.synthetic
+        return odd or not self.start_observed
 
 
 class _UidOnly(msgspec.Struct):
@@ -81,29 +85,31 @@ def read(kind: Kind, raw: bytes, change: Change, received_ms: int, limits: Limit
     if not shape.kind:
         shape.kind = kind.kind
         shape.api_version = kind.api_version
-    redacted = shapes.redact(shape, _kept(kind.annotations, limits.annotations))
-    waits = kind.waits(shape)
+    redacted = shapes.redact(shape, kind.annotations | limits.annotations if limits.annotations else kind.annotations)
+    surroundings = kind.role is Role.SURROUNDINGS
     sight = Sight(
-        kind=kind,
-        change=change,
-        uid=uid,
-        version=meta.resource_version,
-        namespace=meta.namespace,
-        name=meta.name,
-        received_ms=received_ms,
-        body=_NO_BODY if kind.role is Role.LINK else msgspec.Raw(_encode(shape)),
-        api_version=shape.api_version,
-        created=meta.creation_timestamp,
-        deleted=meta.deletion_timestamp,
-        links=() if kind.role is Role.SURROUNDINGS else kind.links(shape),
-        queue=kind.queue(shape),
-        waits=waits,
-        done=kind.done(shape),
-        wants=matching.wants_of(shape.spec) if waits and isinstance(shape, Pod) else None,
-        learned=kind.learn(shape),
-        redacted=redacted,
-        surrogate=surrogate,
+        kind,
+        change,
+        uid,
+        meta.resource_version,
+        meta.namespace,
+        meta.name,
+        received_ms,
+        _NO_BODY if kind.role is Role.LINK else msgspec.Raw(_encode(shape)),
+        shape.api_version,
+        meta.creation_timestamp,
+        meta.deletion_timestamp,
+        () if surroundings else kind.links(shape),
+        kind.waits(shape),
+        redacted,
     )
+    if surrogate:
+        sight.surrogate = True
+    if surroundings:
+        sight.learned = kind.learn(shape)
+    elif sight.waits:
+        sight.queue = kind.queue(shape)
+        sight.wants = matching.wants_of(shape.spec) if isinstance(shape, Pod) else None
     if len(raw) > limits.max_object_bytes:
         _fit(sight, shape, limits.max_object_bytes)
     if kind.noisy:
@@ -127,11 +133,6 @@ def uid_of(raw: bytes) -> str:
         return msgspec.json.decode(raw, type=_Identified).metadata.uid
     except msgspec.MsgspecError:
         return ""
-
-
-@lru_cache(maxsize=64)
-def _kept(of_kind: frozenset[str], configured: frozenset[str]) -> frozenset[str]:
-    return of_kind | configured
 
 
 def _fit(sight: Sight, shape: Shape, max_bytes: int) -> None:

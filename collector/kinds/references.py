@@ -14,7 +14,6 @@ JOB_KINDS: Final = (
     "batch/Job",
     "batch.volcano.sh/Job",
     "scheduling.k8s.io/PodGroup",
-    "scheduling.k8s.io/Workload",
     "scheduling.volcano.sh/PodGroup",
     "kueue.x-k8s.io/Workload",
     "jobset.x-k8s.io/JobSet",
@@ -36,7 +35,11 @@ def is_job_kind(group: str, kind: str) -> bool:
 
 def job_of(link: Link) -> JobRef | None:
     """The job that a link names without its object having been seen; None if its kind is no job kind."""
-    if not is_job_kind(link.group, link.kind):
+    if not link.at_once and not is_job_kind(link.group, link.kind):
         return None
-    uid = link.uid or placeholder_uid(link.namespace, link.name)
+    return job_named(link, link.uid or placeholder_uid(link.namespace, link.name))
+
+
+def job_named(link: Link, uid: str) -> JobRef:
+    """The target of a link as a job."""
     return JobRef(link.kind, link.namespace, link.name, uid, link.group)

@@ -23,33 +23,46 @@ class Reports:
     """Events that were seen, by uid, and those that wait for the object they are about."""
 
     def __init__(self, intake: Intake, wait_ms: int) -> None:
-        self.versions: dict[str, str] = {}
-        self.changed: dict[str, tuple[str, str]] = {}
-        """(key, version) by uid, since this was last emptied."""
-        self.removed: dict[str, str] = {}
+        self.changed: dict[tuple[str, str], str] = {}
+        """Versions by (key of the watch, uid), since this was last emptied."""
+        self.removed: dict[tuple[str, str], None] = {}
+        self._versions: dict[str, dict[str, str]] = {}
         self._intake = intake
         self._identity = intake.identity
         self._wait_ms = wait_ms
         self._strangers: dict[str, list[EventSight]] = {}
 
-    def take(self, sight: EventSight) -> None:
-        """One sight of an event."""
+    def restore(self, key: str, uid: str, version: str) -> None:
+        """An event that was seen before a restart."""
+        self._versions.setdefault(key, {})[uid] = version
+
+    def take(self, key: str, sight: EventSight) -> None:
+        """One sight of an event. The two event APIs show the same objects: a copy may come from the other one."""
         seen = sight.seen
-        if self.versions.get(seen.uid) == seen.version:
+        if any(versions.get(seen.uid) == seen.version for versions in self._versions.values()):
             self._intake.counts["duplicates"] += 1
             return
         for flag in ("surrogate", "truncated", "lossy"):
             if getattr(seen, flag):
                 self._intake.counts[flag] += 1
-        self.versions[seen.uid] = seen.version
-        self.changed[seen.uid] = (sight.kind.name, seen.version)
+        self.restore(key, seen.uid, seen.version)
+        self.changed[key, seen.uid] = seen.version
         self._place(sight)
+
+    def seen(self, key: str, sight: EventSight) -> bool:
+        """Whether this very state of an event is known of this watch."""
+        return self._versions.get(key, {}).get(sight.uid) == sight.version
 
     def forget(self, key: str, uid: str) -> None:
         """An event has expired: no news, but its version need not be known any more."""
-        if self.versions.pop(uid, None) is not None:
-            self.changed.pop(uid, None)
-            self.removed[uid] = key
+        if self._versions.get(key, {}).pop(uid, None) is not None:
+            self.changed.pop((key, uid), None)
+            self.removed[key, uid] = None
+
+    def keep_only(self, key: str, uids: set[str]) -> None:
+        """Forgets all events of a watch but these."""
+        for uid in [uid for uid in self._versions.get(key, {}) if uid not in uids]:
+            self.forget(key, uid)
 
     def arrived(self, uid: str) -> None:
         """An object was seen: what was said about it before belongs to its job."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from collector.kinds.base import Kind, Stage
 from collector.kinds.projection import Sight
@@ -12,34 +12,53 @@ Step = Callable[[], None]
 
 
 class Watch:
-    """How far one kind has come. `listing`: uids that the list under way has shown; None between lists."""
+    """How far one kind has come, or its part in one namespace."""
 
-    __slots__ = ("again", "began_ms", "changes", "kind", "listing", "settled", "waiting")
+    __slots__ = ("again", "began_ms", "changes", "key", "kind", "listed", "listing", "namespace", "settled", "waiting")
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, namespace: str) -> None:
         self.kind = kind
+        self.namespace = namespace
+        """Empty: all namespaces."""
+        self.key = key_of(kind, namespace)
         self.settled = False
         """It was listed, or is not to be had: later stages need not wait for it."""
+        self.listed = False
         self.again = False
         """It was listed before: a list is compared with what is known."""
         self.listing: set[str] | None = None
+        """Uids that the list under way has shown; None between lists."""
         self.changes: dict[str, Sight] = {}
         """What the list under way showed new or changed, by uid."""
         self.began_ms = 0
         self.waiting: deque[Step] = deque()
 
 
+def key_of(kind: Kind, namespace: str) -> str:
+    """The key of a watch: the kind's name, and the namespace if only that is watched."""
+    return f"{kind.name}/{namespace}" if namespace else kind.name
+
+
 class Stages:
     """All watches. A step of a watch whose stage is not open yet is done when it is."""
 
-    def __init__(self, kinds: Iterable[Kind]) -> None:
-        self._watches = {kind.name: Watch(kind) for kind in kinds}
+    def __init__(self, kinds: Iterable[Kind], namespaces: Sequence[str]) -> None:
+        self._namespaces = frozenset(namespaces)
+        watches = [Watch(kind, part) for kind in kinds for part in (namespaces if kind.namespaced else ()) or ("",)]
+        self._watches = {watch.key: watch for watch in watches}
         self._stage = Stage.NODES
-        self._advance()
+        self.advance()
 
     def watch(self, key: str) -> Watch:
-        """Raises KeyError for a kind that is not wanted."""
+        """Raises KeyError for a watch that is not wanted."""
         return self._watches[key]
+
+    def wants(self, key: str) -> bool:
+        return key in self._watches
+
+    def key(self, kind: Kind, namespace: str) -> str:
+        """The key of the watch that shows an object of this kind and namespace."""
+        return key_of(kind, namespace if self._namespaces else "")
 
     def restored(self) -> None:
         """Something is known from before a restart: all first lists are compared with it."""
@@ -57,13 +76,16 @@ class Stages:
         else:
             watch.waiting.append(step)
 
-    def settle(self, watch: Watch) -> None:
-        """The watch is not waited for any more."""
-        if not watch.settled:
-            watch.settled = True
-            self._advance()
+    def settle(self, watch: Watch, listed: bool) -> None:
+        """A watch was listed, or is known to be absent: nothing waits for it any more, once `advance` is called."""
+        watch.settled = True
+        watch.listed = listed
 
-    def _advance(self) -> None:
+    def of_kind(self, kind: Kind) -> list[Watch]:
+        """The watches of a kind: one, or one a namespace."""
+        return [watch for watch in self._watches.values() if watch.kind is kind]
+
+    def advance(self) -> None:
         """Opens stages, one at a time. A step that is done may settle its watch and so come back here."""
         while True:
             unsettled = [watch.kind.stage for watch in self._watches.values() if not watch.settled]

@@ -29,34 +29,30 @@ class Writer:
     def seen(self, known: Known, sight: Sight, told: Told) -> ObjectRecord:
         """A state of an object, for its job."""
         facts, tag = told
-        job = known.job
+        kind, job = known.kind, known.job
         change = ObjectChange(
             change=sight.change,
-            kind=sight.kind.kind,
-            group=sight.kind.group,
-            api_version=sight.api_version,
-            namespace=sight.namespace,
+            kind=kind.kind,
             name=sight.name,
             uid=sight.uid,
             version=sight.version,
+            group=kind.group,
+            api_version=sight.api_version,
+            namespace=sight.namespace,
             job=job,
             facts=facts,
             object=sight.body,
-            start_observed=sight.start_observed,
-            synthetic=sight.synthetic,
-            unseen_since=sight.unseen_since,
             redacted=sight.redacted,
-            truncated=sight.truncated,
-            lossy=sight.lossy,
-            surrogate=sight.surrogate,
         )
+        if sight.unusual:
+            _flag(change, sight)
         return ObjectRecord(
             id=self._id(sight.uid, sight.version, sight.change, job, tag),
             source=self._source,
             cluster=self._cluster,
             partitionkey=self._bucket(job, sight.namespace, sight.name),
             observedms=sight.received_ms,
-            subject=f"{sight.kind.kind}/{sight.namespace}/{sight.name}",
+            subject=f"{kind.kind}/{sight.namespace}/{sight.name}",
             time=sight.deleted or (sight.created if sight.change == "added" else None),
             data=change,
         )
@@ -148,6 +144,15 @@ class Writer:
         if job is not None:
             namespace, name = job.namespace, job.name
         return _KEYS[jobs.bucket_of(self._cluster, namespace, name)]
+
+
+def _flag(change: ObjectChange, sight: Sight) -> None:
+    change.start_observed = sight.start_observed
+    change.synthetic = sight.synthetic
+    change.unseen_since = sight.unseen_since
+    change.truncated = sight.truncated
+    change.lossy = sight.lossy
+    change.surrogate = sight.surrogate
 
 
 def _stub(known: Known) -> dict[str, dict[str, str]]:

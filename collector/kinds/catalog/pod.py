@@ -53,12 +53,8 @@ def queue(pod: Pod) -> QueueName | None:
 
 
 def waits(pod: Pod) -> bool:
-    """Without a node, and not at its end."""
-    return not pod.spec.node_name and not done(pod)
-
-
-def done(pod: Pod) -> bool:
-    return pod.metadata.deletion_timestamp is not None or pod.status.phase in _ENDED
+    """Without a node, not at its end, and not about to be gone."""
+    return not pod.spec.node_name and pod.metadata.deletion_timestamp is None and pod.status.phase not in _ENDED
 
 
 KIND = Kind(
@@ -71,5 +67,4 @@ KIND = Kind(
     links=links,
     queue=queue,
     waits=waits,
-    done=done,
 )
