@@ -71,6 +71,7 @@ class Reflector:
         self._cut_lists = 0
         self._splitter = LineSplitter(options.max_line_bytes)
         self._stream_brought = False
+        self._gets_bookmarks = False
 
     def run(self, consumer: Callable[[Happening], None]) -> None:
         """Tells `consumer` everything until stopped. What the consumer raises ends the loop and is passed on."""
@@ -197,7 +198,7 @@ class Reflector:
     def _watch_timeout_s(self) -> float:
         """A kind that never had a bookmark gets short watches: their orderly end is its only sign of life."""
         longest_s = self._options.watch_timeout_s
-        if not self.progress.bookmarks:
+        if not self._gets_bookmarks:
             longest_s = min(longest_s, 0.8 * self._options.silent_s)
         return longest_s * (1 - 0.1 * self._dice())
 
@@ -258,6 +259,7 @@ class Reflector:
         self.progress.bookmarks += len(found)
         for mark in found:
             if self._version:
+                self._gets_bookmarks = True
                 yield tell.Bookmark(at_ms, mark.version)
                 self._move_to(mark.version)
             elif mark.initial_events_end:

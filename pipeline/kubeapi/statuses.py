@@ -76,7 +76,7 @@ _BY_REASON = {
     "Expired": Action.RELIST,
     "Gone": Action.RELIST,
 }
-_BAD_VERSION = re.compile(r"resource ?version", re.IGNORECASE)
+_UNREADABLE_VERSION = re.compile(r"invalid resource ?version|resource ?version: invalid", re.IGNORECASE)
 _LEADING_CODE = re.compile(r"\s*\(?([1-5]\d\d)\b")
 _BY_TEXT = (
     ("too old resource version", Action.RELIST),
@@ -104,7 +104,7 @@ def read_status(body: bytes, http_code: int = 0, retry_after_s: float | None = N
         reason=status.reason or "",
         message=message[:_MAX_MESSAGE_CHARS],
         retry_after_s=retry_after_s if retry_after_s is not None else details.retry_after_seconds,
-        ahead="ResourceVersionTooLarge" in causes or message.lower().startswith(_TOO_LARGE),
+        ahead="ResourceVersionTooLarge" in causes or _TOO_LARGE in message.lower(),
     )
 
 
@@ -123,8 +123,8 @@ def action_for(problem: Problem) -> Action:
     code = problem.code or _code_in(problem.message)
     if code in _BY_CODE:
         return _BY_CODE[code]
-    if code == 400 and _BAD_VERSION.search(problem.message):
-        return Action.RELIST  # our version is not one that this server can read
+    if _UNREADABLE_VERSION.search(problem.message):  # a list says so with 400, a watch with 500
+        return Action.RELIST
     if code:
         return Action.RECONNECT_BACKOFF
     if problem.reason in _BY_REASON:

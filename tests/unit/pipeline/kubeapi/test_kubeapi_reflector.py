@@ -352,6 +352,11 @@ def test_a_streamed_list_is_told_as_pages_and_goes_on_as_the_watch() -> None:
     assert run.watched_from[1] == "11"
 
 
+def test_the_end_mark_of_a_streamed_list_is_no_sign_that_bookmarks_come() -> None:
+    run = Run(options=STREAMED, streams=[Stream(bookmark("9", initial_end=True)), Stream(60.0)])
+    assert [query["timeoutSeconds"] for query in run.transport.sent("watch")][:2] == ["64", "64"]
+
+
 def test_a_server_without_streamed_lists_is_listed_in_pages() -> None:
     run = Run(options=STREAMED, streams=[refused(422, "Invalid", "sendInitialEvents is forbidden")], lists=[page("10")])
     assert run.names[:3] == ["ListStarted", "ListRestarted", "ListPage"]

@@ -47,7 +47,9 @@ def test_a_version_from_the_future_is_told_apart() -> None:
     assert problem.ahead
     assert problem.retry_after_s == 1.0
     assert statuses.action_for(problem) is Action.RELIST
-    assert statuses.read_status(b'{"code":504,"message":"Too large resource version: 9000, current: 5200"}').ahead
+    assert statuses.read_status(
+        b'{"code":504,"message":"Timeout: Too large resource version: 9000, current: 5200"}'
+    ).ahead
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,8 @@ def test_a_version_from_the_future_is_told_apart() -> None:
         (504, {"reason": "Timeout"}, Action.RECONNECT_BACKOFF),
         (422, {"reason": "Invalid"}, Action.RECONNECT_BACKOFF),
         (400, {"message": "invalid label selector"}, Action.RECONNECT_BACKOFF),
-        (400, {"message": 'invalid resource version "None"'}, Action.RELIST),
+        (400, {"message": 'invalid resource version: resourceVersion: Invalid value: "None"'}, Action.RELIST),
+        (500, {"message": 'resourceVersion: Invalid value: "None": strconv.ParseUint: invalid syntax'}, Action.RELIST),
         (0, {"reason": "SomethingNew", "message": "no idea"}, Action.RECONNECT_BACKOFF),
         (0, {}, Action.RECONNECT_BACKOFF),
     ],
