@@ -107,7 +107,7 @@ def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothi
         stage.stop(30.0)
 
 
-@pytest.mark.parametrize("kill_at", ["sinks.loaded:1", "sinks.loaded:2", "sinks.loaded:0.3"])
+@pytest.mark.parametrize("kill_at", ["sinks.loaded:1", "sinks.loaded:2"])
 def test_a_loader_that_is_killed_between_load_and_ack_goes_on_without_loss(kill_at, places, log):
     log.add(300)
     killed = _run(places, {"KC_FAULT_POINTS": kill_at})
