@@ -48,7 +48,7 @@ class Doing(enum.StrEnum):
     PROBE = "probe"
 
 
-class Happening(msgspec.Struct, frozen=True, tag=True):
+class Happening(msgspec.Struct, frozen=True):
     """Base of all; `at_ms` is when it happened (for data: when its bytes were received), ms UTC."""
 
     at_ms: int

@@ -80,7 +80,11 @@ class Reflector:
                 consumer(happening)
 
     def stop(self) -> None:
-        """From any thread: `run` returns at once, unless it waits for a connection or for the head of an answer."""
+        """From any thread: `run` returns at once and tells nothing more.
+
+        Only while it waits for a connection or for the head of an answer does it return when that wait ends; whoever
+        cannot spend that time lets it run in a daemon thread.
+        """
         self._stop.set()
         self._connection.abort()
 

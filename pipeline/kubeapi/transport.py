@@ -44,7 +44,7 @@ class Refused(Terminal):
 
 
 class Untrusted(Terminal):
-    """The server's certificate does not verify, or it does not accept ours."""
+    """The server's certificate does not verify."""
 
 
 def refusal(problem: statuses.Problem) -> ServerBusy | Refused:

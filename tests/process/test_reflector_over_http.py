@@ -119,6 +119,16 @@ def test_a_body_cut_at_any_byte_loses_no_frame_and_brings_none_twice(api: Script
             assert came[:1] == ["11"]
 
 
+def test_a_stream_without_chunks_is_read_as_it_comes(api: ScriptedApi, tmp_path: Path) -> None:
+    def by_an_old_proxy(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + ADDED)
+        exchange.then(Then.SILENCE)
+
+    api.watches.will(by_an_old_proxy)
+    with watching(api, tmp_path) as watcher:
+        until(lambda: watcher.versions == ["11"])
+
+
 @pytest.mark.parametrize("end", [Then.CUT, Then.RESET])
 def test_a_lost_connection_is_opened_again_from_the_last_version(api: ScriptedApi, tmp_path: Path, end: Then) -> None:
     api.watches.will(chunks(ADDED, ADDED[:20], then=end), chunks(then=Then.SILENCE))

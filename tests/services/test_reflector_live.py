@@ -443,6 +443,22 @@ def test_a_custom_kind_is_waited_for_and_listed_anew_when_it_is_made_again(kube:
     assert [each.why for each in watcher.of(tell.ListStarted)] == [Why.START, Why.SERVED_AGAIN]
 
 
+def test_a_dead_aggregated_api_does_not_hide_the_others(kube: Cluster) -> None:
+    services = "/apis/apiregistration.k8s.io/v1/apiservices"
+    spec = {"group": "dead.example.com", "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 10}
+    spec |= {"insecureSkipTLSVerify": True, "service": {"namespace": "default", "name": "nowhere"}}
+    kube.request("POST", services, {"metadata": {"name": "v1.dead.example.com"}, "spec": spec})
+    try:
+        with contextlib.closing(Client(Credentials(kube.kubeconfig()))) as client:
+            poll("the group is announced", lambda: "dead.example.com/v1" in discovery.discover(client.get).failed)
+            found = discovery.discover(client.get)
+        assert not found.answered("dead.example.com")
+        assert found.find("batch", "jobs") is not None
+        assert found.find("", "pods") == PODS
+    finally:
+        kube.request("DELETE", f"{services}/v1.dead.example.com")
+
+
 def test_stopping_takes_less_than_a_second_over_tls(kube: Cluster) -> None:
     with watching(kube.kubeconfig(), Collection(PODS)) as watcher:
         poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
