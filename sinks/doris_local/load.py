@@ -83,14 +83,14 @@ class Loader:
             bad = _keep_good_lines(body, order.gzipped)
             self._read(cursor, order, body, gzipped=False)
         result.reasons = [_reason("Parse json data for JsonDoc failed.", line.decode(errors="replace")) for line in bad]
-        staged, wrong = _one(cursor, f"SELECT count(*), count(error) FROM {keys.STAGED}")
+        staged, wrong = _one(cursor, f"SELECT count(*), count(__error) FROM {keys.STAGED}")
         result.total, result.filtered = staged + len(bad), wrong + len(bad)
         if wrong:
             failed = cursor.execute(
-                f"SELECT error, json FROM {keys.STAGED} WHERE error IS NOT NULL ORDER BY rowid LIMIT {MAX_REASONS}"
+                f"SELECT __error, json FROM {keys.STAGED} WHERE __error IS NOT NULL ORDER BY rowid LIMIT {MAX_REASONS}"
             ).fetchall()
             result.reasons += [_reason(error, line) for error, line in failed]
-            cursor.execute(f"DELETE FROM {keys.STAGED} WHERE error IS NOT NULL")
+            cursor.execute(f"DELETE FROM {keys.STAGED} WHERE __error IS NOT NULL")
         result.reasons = result.reasons[:MAX_REASONS]
 
     def _read(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
@@ -100,7 +100,7 @@ class Loader:
             f"compression = '{'gzip' if gzipped else 'none'}')"
         )
         query = rows.from_json(order.table, order.shape, source)
-        kept = "CASE WHEN error IS NOT NULL THEN json END AS json"
+        kept = "CASE WHEN __error IS NOT NULL THEN json END AS json"
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
 
     def _commit(self, cursor: duckdb.DuckDBPyConnection, order: Order) -> None:

@@ -2,7 +2,7 @@
 
 Every value is read as text and then cast, as Doris does. A missing key takes the column's default, an explicit null
 stays null; a value that cannot be cast is null, or in strict mode a bad row; null in a NOT NULL column, a text over its
-length in bytes: a bad row. Bad rows are told apart by the column `error`, null for good ones.
+length in bytes: a bad row. Bad rows are told apart by the column `__error`, null for good ones.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def from_json(table: schema.Table, shape: Shape, source: str) -> str:
 def typed(table: schema.Table, shape: Shape, raw: str, *, given_all: bool = False) -> str:
     """A query over `raw`, a query with texts in columns `raw_NAME` and their source in `json`.
 
-    It gives the stored columns, `error` and `json`. `given_all`: a null is a null, never a missing value.
+    It gives the stored columns, `__error` and `json`. `given_all`: a null is a null, never a missing value.
     """
     filled = _filled(table, shape)
     values = [_typed(c, c.name in filled, given_all) for c in table.columns]
@@ -62,7 +62,7 @@ def typed(table: schema.Table, shape: Shape, raw: str, *, given_all: bool = Fals
     if table.model == "UNIQUE":
         stored += f", {_delete_sign(shape)} AS {name(schema.DELETE_SIGN)}"
     return f"""
-        SELECT {stored}, {_error(table, shape, filled)} AS error, json
+        SELECT {stored}, {_error(table, shape, filled)} AS __error, json
         FROM (SELECT {", ".join(values)}, json FROM ({raw}))"""
 
 
