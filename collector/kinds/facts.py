@@ -30,9 +30,10 @@ class Waiter(msgspec.Struct, gc=False):
     """A waiting object: what its facts depend on, and when it may be told again."""
 
     known: Known
-    placement: PlacementClass | None
-    queue: QueueName | None
-    of_job: bool
+    wants: matching.Wants | None = None
+    placement: PlacementClass | None = None
+    queue: QueueName | None = None
+    of_job: bool = False
     """Whether it is told of queue and tenant."""
     next_ms: int = 0
 
@@ -49,15 +50,20 @@ class FactBook:
         self._late: dict[str, None] = {}
         self._told: dict[tuple[bytes | None, QueueName | None, str | None], Told] = {}
 
-    def complete(self, kind: Kind) -> None:
-        """A kind was listed for the first time: from now on absence means something."""
-        if kind.plural == "nodes":
+    def complete(self, kind: Kind) -> Iterable[str]:
+        """A kind was listed to its end: from now on absence means something. Uids whose facts may have changed."""
+        if kind.plural == "nodes" and not self.placement.listed:
             self.placement.listed = True
-        elif kind.plural == "queues":
+            for waiter in self._waiters.values():
+                self._place(waiter)
+        elif kind.plural == "queues" and not self.queues.volcano_listed:
             self.queues.volcano_listed = True
-        elif kind.plural == "localqueues":
+        elif kind.plural == "localqueues" and not self.queues.kueue_listed:
             self.queues.kueue_listed = True
+        else:
+            return ()
         self._told.clear()
+        return list(self._waiters)
 
     def learn(self, sight: Sight) -> Iterable[str]:
         """Takes in what a sight says about the surroundings; uids whose facts may have changed."""
@@ -97,16 +103,11 @@ class FactBook:
             if waiter is not None:
                 self._leave(waiter)
             return NOTHING
-        of_job = (
-            known.kind.role is Role.JOB or not job_is_seen or (known.job is not None and known.job.uid == known.uid)
-        )
         if waiter is None:
-            waiter = self._waiters[known.uid] = Waiter(known, None, None, of_job)
-        waiter.of_job, waiter.queue = of_job, sight.queue if of_job else None
-        if of_job:
-            self._of_jobs[known.uid] = None
-        self._place(waiter, sight.wants)
-        return self._tell(waiter)
+            waiter = self._waiters[known.uid] = Waiter(known)
+        waiter.queue, waiter.wants = sight.queue, sight.wants
+        self._place(waiter)
+        return self.told_now(known, job_is_seen)
 
     def leave(self, uid: str) -> None:
         """An object is gone."""
@@ -114,10 +115,18 @@ class FactBook:
         if waiter is not None:
             self._leave(waiter)
 
-    def told_now(self, uid: str) -> Told:
-        """What holds for an object at this moment."""
-        waiter = self._waiters.get(uid)
-        return NOTHING if waiter is None else self._tell(waiter)
+    def told_now(self, known: Known, job_is_seen: bool) -> Told:
+        """What holds for an object now, as a part of its job; `job_is_seen`: the job's own object tells of the job."""
+        waiter = self._waiters.get(known.uid)
+        if waiter is None:
+            return NOTHING
+        lone = known.job is not None and known.job.uid == known.uid
+        waiter.of_job = known.kind.role is Role.JOB or lone or not job_is_seen
+        if waiter.of_job:
+            self._of_jobs[known.uid] = None
+        else:
+            self._of_jobs.pop(known.uid, None)
+        return self._tell(waiter)
 
     def news(self, uids: Iterable[str], now_ms: int) -> Iterator[tuple[Known, Told]]:
         """Of these objects the ones to be told now; those told less than an interval ago are kept for later."""
@@ -139,8 +148,8 @@ class FactBook:
         late, self._late = self._late, {}
         yield from self.news(late, now_ms)
 
-    def _place(self, waiter: Waiter, wants: matching.Wants | None) -> None:
-        old, uid = waiter.placement, waiter.known.uid
+    def _place(self, waiter: Waiter) -> None:
+        old, wants, uid = waiter.placement, waiter.wants, waiter.known.uid
         if wants is None or not self.placement.listed:
             waiter.placement = None
         elif old is None or old.wants.key != wants.key:
@@ -158,13 +167,14 @@ class FactBook:
     def _tell(self, waiter: Waiter) -> Told:
         place = waiter.placement
         namespace = waiter.known.namespace if waiter.of_job else None
-        key = (None if place is None else place.wants.key, waiter.queue, namespace)
+        queue = waiter.queue if waiter.of_job else None
+        key = (None if place is None else place.wants.key, queue, namespace)
         told = self._told.get(key)
         if told is None:
             facts = Facts(
                 nodes_wanted=None if place is None else place.counted,
-                queue=None if waiter.queue is None else self.queues.facts(waiter.queue),
-                tenant=None if namespace is None else self.queues.tenant(waiter.queue, namespace),
+                queue=None if queue is None else self.queues.facts(queue),
+                tenant=None if namespace is None else self.queues.tenant(queue, namespace),
             )
             told = self._told[key] = (facts, tag_of(facts))
         return told

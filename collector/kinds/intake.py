@@ -57,6 +57,7 @@ class Intake:
             self._refill(known, sight)
         else:
             known.version, known.digest, known.bare = sight.version, sight.digest, False
+            sight.change = "modified"
             self._enter(known, sight)
 
     def lose(self, known: Known, received_ms: int, unseen_since: int | None) -> None:
@@ -81,7 +82,7 @@ class Intake:
         """A kind was listed to its end, or is not to be had: from now on absence means something, or nothing."""
         self.identity.listing[kind.group, kind.kind] = listing
         if listing is Listing.LISTED:
-            self.facts.complete(kind)
+            self._tell(self.facts.complete(kind), received_ms)
         for lineage in list(self._waiting):
             if lineage in self._waiting and self.identity.resolve(lineage):
                 self._settle_all(lineage, received_ms)
@@ -126,8 +127,8 @@ class Intake:
         known.waits = sight.waits
         self._relink(known, sight)
         known.last = None if known.firm else sight
-        self._settle(known, sight.received_ms)
         self.facts.see(known, sight, self._job_is_seen(known))
+        self._settle(known, sight.received_ms)
         self._tell((known.uid,), sight.received_ms)
 
     def _enter(self, known: Known, sight: Sight) -> None:
@@ -219,7 +220,7 @@ class Intake:
         self.changed[known.uid] = known
         if at_hand:
             return
-        told = self.facts.told_now(known.uid)
+        told = self.facts.told_now(known, self._job_is_seen(known))
         known.facts = told[1]
         if known.last is None:
             self.out.append(self.writer.again(known, told, received_ms))
