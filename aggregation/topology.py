@@ -13,8 +13,6 @@ may find is decided by the state, never by the timer.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from aggregation.attribution import leading, segments, verdict
@@ -31,11 +29,15 @@ from pipeline.records.jobs import JobRef
 from pipeline.records.rows import Row
 from pipeline.records.times import HOUR_MS, MINUTE_MS
 
+SECOND_MS = 1000
+
+ROWS = "rows"
 FOLD = "fold"
 REFRESH = "refresh"
 ASSUME = "assume"
 DROP = "drop"
 
+_OF_JOBS = (ObjectRecord, EventRecord, DecisionRecord)
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(JobState)
 
@@ -50,8 +52,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 def job_of(record: Record) -> JobRef | None:
     """The job whose state a record concerns; None for what is of no job (nodes, queues, gaps, ticks)."""
-    if isinstance(record, ObjectRecord | EventRecord | DecisionRecord):
-        return record.data.job
+    if type(record) in _OF_JOBS:
+        return record.data.job  # type: ignore[union-attr]
     return None
 
 
@@ -80,7 +82,9 @@ class JobOperator:
         return state
 
     def on_record(self, state: JobState, record: Record, now: int) -> Step[JobState]:
-        """Takes in one record at log time `now`."""
+        """Takes in one record at log time `now`. Its rows come at the end of the second, all changes of it in one."""
+        if records.says_nothing(record):
+            return Step(state, [], {})
         sight = records.sight_of(record, now)
         noted = records.take(state, record, sight)
         if noted is None:
@@ -92,53 +96,75 @@ class JobOperator:
             state.partial = state.partial or not (record.data.start_observed or state.episodes)
         if not noted.relevant and sight.unseen_since is None:
             return Step(state, [], {})
-        return self._judge(state, noted, sight, now)
+        rows = self._judge(state, noted, sight, now)
+        return Step(state, rows, self._timers(state, now))
 
     def on_timer(self, state: JobState, name: str, now: int) -> Step[JobState]:
         """Looks again. What is not due, or was done already, changes nothing."""
-        if name == DROP and self._idle_since(state) is not None and now >= self._drop_ms(state):
+        state.due.pop(name, None)
+        if name == DROP and self._idle(state) and now >= self._drop_ms(state):
             return Step(None, [], {})
+        rows: list[Row] = []
         if name == ASSUME and now >= self._assume_ms(state) and episodes.assume(state, now):
-            return self._judge(state, Noted(), Sight(now), now)
-        episode = state.episode
-        if episode is None or not episode.open:
-            return Step(state, [], self._timers(state, now))
-        refresh = name == REFRESH and now >= self._refresh_ms(state)
-        if name == FOLD and episode.segments:
-            episode.changed_ms = episode.segments[-1].from_ms
-        rows = episode_rows.changed(state, episode, now, self._options.at_risk_share, refresh=refresh)
+            rows += self._judge(state, Noted(), Sight(now), now)
+        waits = state.waiting
+        refresh = name == REFRESH and waits and now >= self._refresh_ms(state)
+        if waits:
+            segments.decided(state.episodes[-1])
+        rows += self._flush(state, now, refresh=refresh)
         if refresh:
             state.refreshed_ms = now
         return Step(state, rows, self._timers(state, now))
 
-    def _judge(self, state: JobState, noted: Noted, sight: Sight, now: int) -> Step[JobState]:
-        last = state.episode
-        was = None if last is None else _standing(last)
+    def _judge(self, state: JobState, noted: Noted, sight: Sight, now: int) -> list[Row]:
         if noted.pod:
             verdict.assess(state, noted.pod)
-        turned = episodes.follow(state, noted, sight)
-        rows = [] if turned.removed is None else episode_rows.removed(state, turned.removed, now)
+        last = state.episode
+        waited = last is not None and last.end_ms is None
+        removed = episodes.follow(state, noted, sight)
         for episode in state.episodes[0 if last is None else last.number - 1 :]:
-            if episode.open or episode is not last or _standing(episode) != was:
-                attribute(state, episode, noted, sight)
-                if episode.open or (was is not None and was.open) or episode is not last:
+            if episode.end_ms is None or waited or episode is not last:
+                if episode is not last:
+                    state.refreshed_ms = now
+                if episode.unarmed or not noted.pod:
                     deadlines.arm(state, episode, self._options.default_waiting_ms)
-                rows += episode_rows.changed(state, episode, now, self._options.at_risk_share)
-        return Step(state, rows, self._timers(state, now))
+                attribute(state, episode, noted, sight)
+        return [] if removed is None else episode_rows.removed(state, removed, now)
+
+    def _flush(self, state: JobState, now: int, *, refresh: bool = False) -> list[Row]:
+        """The rows of all that is newer than its rows."""
+        rows: list[Row] = []
+        for episode in state.episodes[-2:]:
+            if episode.dirty or (refresh and episode.open):
+                rows += episode_rows.changed(state, episode, now, self._options.at_risk_share, refresh=refresh)
+        return rows
 
     def _timers(self, state: JobState, now: int) -> dict[str, int | None]:
-        episode = state.episode
-        timers = deadlines.timers(episode, now, self._options.at_risk_share)
-        timers[FOLD] = timers[REFRESH] = timers[ASSUME] = timers[DROP] = None
-        if episode is not None and episode.open:
-            undecided = segments.undecided_until(episode)
-            timers[FOLD] = undecided if undecided is not None and undecided > now else None
-            timers[REFRESH] = self._refresh_ms(state)
-            if minimum.of(state) is None and state.counts.placed:
-                timers[ASSUME] = self._assume_ms(state)
-        elif self._idle_since(state) is not None:
-            timers[DROP] = self._drop_ms(state)
-        return timers
+        """The timers that are other than before."""
+        wanted: dict[str, int] = {}
+        if any(episode.dirty for episode in state.episodes[-2:]):
+            wanted[ROWS] = now - now % SECOND_MS + SECOND_MS
+        if state.waiting:
+            self._while_it_waits(state, wanted, now)
+        elif self._idle(state):
+            wanted[DROP] = self._drop_ms(state)
+        known = state.due
+        if wanted == known:
+            return {}
+        state.due = wanted
+        changed: dict[str, int | None] = {name: due for name, due in wanted.items() if known.get(name) != due}
+        changed.update({name: None for name in known if name not in wanted})
+        return changed
+
+    def _while_it_waits(self, state: JobState, wanted: dict[str, int], now: int) -> None:
+        episode = state.episodes[-1]
+        wanted.update(deadlines.timers(episode, now, self._options.at_risk_share))
+        undecided = segments.undecided_until(episode)
+        if undecided is not None and undecided > now:
+            wanted[FOLD] = undecided
+        wanted[REFRESH] = self._refresh_ms(state)
+        if state.least is None and state.counts.placed:
+            wanted[ASSUME] = self._assume_ms(state)
 
     def _refresh_ms(self, state: JobState) -> int:
         """A minute after the last time, or at the end of the hour."""
@@ -149,11 +175,9 @@ class JobOperator:
         episode = state.episode
         return (state.started_ms if episode is None else episode.seen_ms) + minimum.PATIENCE_MS
 
-    def _idle_since(self, state: JobState) -> int | None:
-        """When the last record came, of a job that has ended and waits no more."""
-        if state.waiting or (episodes.finished(state) is None and not records.empty(state)):
-            return None
-        return state.touched_ms
+    def _idle(self, state: JobState) -> bool:
+        """Whether the job has ended, or nothing of it is left, and no wait is open."""
+        return not state.waiting and (episodes.finished(state) is not None or records.empty(state))
 
     def _drop_ms(self, state: JobState) -> int:
         return state.touched_ms + self._options.drop_after_ms
@@ -163,20 +187,6 @@ class JobOperator:
         for number in list(state.written):
             rows += episode_rows.removed(state, number, now)
         return rows
-
-
-class _Standing(NamedTuple):
-    """What of an episode shows in its rows besides segments."""
-
-    open: bool
-    start_ms: int
-    end_ms: int | None
-    running_ms: int | None
-    first_task_ms: int | None
-
-
-def _standing(episode: Episode) -> _Standing:
-    return _Standing(episode.open, episode.start_ms, episode.end_ms, episode.running_ms, episode.first_task_ms)
 
 
 def attribute(state: JobState, episode: Episode, noted: Noted, sight: Sight) -> None:

@@ -24,7 +24,7 @@ _MAX_ALSO = 8
 
 def of(state: JobState, at_ms: int, uid: str = "") -> Segment:
     """The reason that leads from `at_ms` on. `uid`: the pod whose record it was, for its words."""
-    least = minimum.of(state)
+    least = state.least
     found = _kept_out(state, at_ms, least) or _decided(state, at_ms) or _not_made(state, at_ms, least)
     return found or _of_pods(state, at_ms, uid)
 

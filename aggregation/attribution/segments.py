@@ -100,6 +100,12 @@ def undecided_until(episode: Episode) -> int | None:
     return _held_since(episode, episode.segments[-1]) + SHORT_MS
 
 
+def decided(episode: Episode) -> None:
+    """Time has passed: the last stretch may stand by now."""
+    if episode.segments:
+        _mark(episode, episode.segments[-1].from_ms)
+
+
 def _held_since(episode: Episode, segment: Segment) -> int:
     """How long something held is measured from the first look at it."""
     return max(segment.from_ms, episode.seen_ms)
@@ -118,3 +124,4 @@ def _refresh(last: Segment, judged: Segment) -> None:
 def _mark(episode: Episode, from_ms: int) -> None:
     known = episode.changed_ms
     episode.changed_ms = from_ms if known is None else min(known, from_ms)
+    episode.dirty = True

@@ -30,6 +30,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         _be_the_job(state, made, shape, sight)
     if known is not None and _signature(made) == before:
         return NOTHING
+    state.stale()
     if made.evicted and made.evicted_ms != before[-1]:
         return Noted(lost_ms=made.evicted_ms, lost_why=made.evicted)
     return Noted()

@@ -8,8 +8,6 @@ all, only the last pods going, and is removed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aggregation.lifecycle import counts, minimum
 from aggregation.lifecycle.groups import OUTSIDE
 from aggregation.lifecycle.sight import Noted, Sight
@@ -21,33 +19,30 @@ CANCELLED = "cancelled"
 _ENDS_WITH_ITS_PODS = ("PodGroup",)
 
 
-class Turned(NamedTuple):
-    """What a record did to the episodes."""
+def follow(state: JobState, noted: Noted, sight: Sight) -> int | None:
+    """Brings the episodes up to date after a record that changed something.
 
-    removed: int | None = None
-    """Number of an episode that turned out to be none."""
-
-
-def follow(state: JobState, noted: Noted, sight: Sight) -> Turned:
-    """Brings the episodes up to date after a record that changed something."""
-    least = minimum.of(state)
+    Returns the number of an episode that turned out to be none and was taken out.
+    """
+    if not noted.pod or state.least is None:
+        minimum.look(state)
+    least = state.least
     episode = state.episode
     if episode is None:
         if not _someone_waits(state):
-            return Turned()
+            return None
         episode = _first(state, noted, sight, least)
-    turned = _of_current(state, episode, noted, sight, least)
-    if turned.removed is None:
-        _next(state, noted, sight, least)
-    else:
+    if _of_current(state, episode, noted, sight, least):
         state.episodes.pop()
-    return turned
+        return episode.number
+    _next(state, noted, sight, least)
+    return None
 
 
 def assume(state: JobState, now: int) -> bool:
     """The job's object has not come for long: whether its episode ended with a minimum of 1."""
     episode = state.episode
-    if episode is None or not episode.open or minimum.of(state) is not None or not state.counts.placed:
+    if episode is None or not episode.open or state.least is not None or not state.counts.placed:
         return False
     _end(state, episode, 1, now)
     episode.assumed = True
@@ -93,10 +88,13 @@ def _created(state: JobState) -> int:
     return min((one.created_ms for one in state.admissions.values()), default=state.started_ms)
 
 
-def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, least: int | None) -> Turned:
-    if episode.open:
-        _start_again(state, episode)
-        episode.minimum = least
+def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, least: int | None) -> bool:
+    """Whether the episode was none."""
+    if episode.end_ms is None:
+        if episode.number == 1 or episode.vanished_ms is not None:
+            _start_again(state, episode)
+        if episode.minimum != least:
+            episode.minimum, episode.dirty = least, True
         _note_placed(state, episode, noted)
         end = finished(state)
         if end is not None:
@@ -108,24 +106,23 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
             _take_up(state, episode, least)
         elif noted.corrected_ms is not None and _decides(state, episode, noted.pod, noted.corrected_ms):
             _end(state, episode, episode.minimum or 1, sight.at_ms)
-    if episode.phase == SCHEDULED:
+    if episode.running_ms is None and episode.phase == SCHEDULED:
         _note_running(state, episode)
-    return Turned()
+    return False
 
 
 def _start_again(state: JobState, episode: Episode) -> None:
     """Objects that come later may tell of another beginning."""
     if episode.number == 1:
         start = _created(state)
-    elif episode.vanished_ms is not None:
-        since, until = episode.vanished_ms, episode.start_ms
+    else:
+        since, until = episode.vanished_ms or 0, episode.start_ms
         made = [pod.created_ms for pod in state.pods.values() if since < pod.created_ms < until]
         start = max(min(made, default=until), state.episodes[-2].end_ms or 0)
-    else:
-        return
     if start != episode.start_ms:
         first = min(start, episode.start_ms)
         episode.start_ms = start
+        episode.dirty = episode.unarmed = True
         if episode.segments:
             episode.changed_ms = first
 
@@ -135,7 +132,8 @@ def _note_placed(state: JobState, episode: Episode, noted: Noted) -> None:
     if pod is None or pod.placed_ms is None or (episode.number > 1 and pod.placed_ms < episode.start_ms):
         return
     first = max(pod.placed_ms, episode.start_ms)
-    episode.first_task_ms = first if episode.first_task_ms is None else min(episode.first_task_ms, first)
+    if episode.first_task_ms is None or first < episode.first_task_ms:
+        episode.first_task_ms, episode.dirty = first, True
 
 
 def _held(state: JobState) -> bool:
@@ -167,21 +165,21 @@ def _end(state: JobState, episode: Episode, least: int, at_ms: int) -> None:
 
 
 def _close(episode: Episode, phase: str, end_ms: int) -> None:
-    episode.phase, episode.end_ms = phase, end_ms
+    episode.phase, episode.end_ms, episode.dirty = phase, end_ms, True
     if episode.segments:
         last = episode.segments[-1].from_ms
         episode.changed_ms = min(last, end_ms) if episode.changed_ms is None else min(episode.changed_ms, last, end_ms)
 
 
-def _job_ended(episode: Episode, how: str, done_ms: int, sight: Sight) -> Turned:
+def _job_ended(episode: Episode, how: str, done_ms: int, sight: Sight) -> bool:
     if episode.number > 1 and _was_none(episode, how):
-        return Turned(removed=episode.number)
+        return True
     if how == "completed" and sight.unseen_since is not None:
         # It ran to its end unseen, so it was placed, and no longer waits from the last look on.
         _close(episode, SCHEDULED, max(sight.unseen_since, episode.start_ms))
     else:
         _close(episode, CANCELLED, max(done_ms, episode.start_ms))
-    return Turned()
+    return False
 
 
 def _was_none(episode: Episode, how: str) -> bool:
@@ -200,7 +198,7 @@ def _decides(state: JobState, episode: Episode, uid: str, was_ms: int) -> bool:
 
 def _take_up(state: JobState, episode: Episode, least: int) -> None:
     episode.assumed = False
-    episode.minimum = least
+    episode.minimum, episode.dirty = least, True
     if state.counts.placed < least:
         episode.phase, episode.end_ms = WAITING, None
         episode.changed_ms = episode.segments[-1].from_ms if episode.segments else episode.start_ms
@@ -208,12 +206,12 @@ def _take_up(state: JobState, episode: Episode, least: int) -> None:
 
 def _note_running(state: JobState, episode: Episode) -> None:
     least = episode.minimum or 1
-    if episode.running_ms is not None or state.counts.running < least:
+    if state.counts.running < least:
         return
     times = counts.running_times(state)
     needed = least - state.counts.succeeded_gone
     if 0 < needed <= len(times) and episode.end_ms is not None:
-        episode.running_ms = max(times[needed - 1], episode.end_ms)
+        episode.running_ms, episode.dirty = max(times[needed - 1], episode.end_ms), True
 
 
 def _next(state: JobState, noted: Noted, sight: Sight, least: int | None) -> None:

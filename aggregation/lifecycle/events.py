@@ -17,6 +17,8 @@ from pipeline.records.events import EventSeen
 
 _REFUSALS = (reasons.QUOTA, reasons.QUEUE_LIMIT, reasons.NOT_ADMITTED)
 _CREATE_FAILED = ("FailedCreate", "FailedCreatePod", "PodCreateFailed")
+TELLING = frozenset(("Scheduled", "FailedScheduling", "Unschedulable", *_CREATE_FAILED))
+"""Reasons of events that are looked at."""
 
 
 def take(state: JobState, event: EventSeen, sight: Sight) -> Noted:

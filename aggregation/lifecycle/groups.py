@@ -41,7 +41,10 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         _be_the_job(state, made, shape, sight)
     if change.change == "deleted":
         return _gone(state, change, sight)
-    return Noted() if known is None or _signature(made) != before else NOTHING
+    if known is not None and _signature(made) == before:
+        return NOTHING
+    state.stale()
+    return Noted()
 
 
 def _gone(state: JobState, change: ObjectChange, sight: Sight) -> Noted:

@@ -35,19 +35,21 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     shape = shapes.decode(change.group, change.kind, change.object)
     made = known or JobObject(created_ms=sight.held(shape.metadata.creation_timestamp))
     state.was_created(made.created_ms)
-    before = _signature(made)
+    before, columns = _signature(made), _columns(made)
     was_stopped = made.stopped
     _common(made, shape)
     if isinstance(shape, Job):
-        _batch(made, shape, sight)
+        _batch(state, made, shape, sight)
     elif isinstance(shape, VolcanoJob):
-        _volcano(made, shape, sight)
+        _volcano(state, made, shape, sight)
     if shape.metadata.deletion_timestamp and not made.done:
         made.done, made.done_ms = "deleted", max(sight.held_ms(shape.metadata.deleted_ms), made.created_ms)
     state.objects[change.uid] = made
+    if known is None or _columns(made) != columns:
+        state.stale()
     if change.change == "deleted":
         return _gone(state, change, made, sight)
-    if known is not None and _signature(made) == before:
+    if known is not None and _signature(made) == before and _columns(made) == columns:
         return NOTHING
     if made.stopped and not was_stopped and known is not None:
         return Noted(lost_ms=made.stopped_ms, lost_why="suspended")
@@ -66,9 +68,20 @@ def _gone(state: JobState, change: ObjectChange, known: JobObject | None, sight:
 
 def _signature(made: JobObject) -> tuple[object, ...]:
     return (
-        made.minimum, made.tasks, made.suspended, made.stopped, made.queue, made.kueue, made.done, made.ready, made.notes,
-        made.template_notes, made.priority_class, made.priority, made.owner, made.asks,
-    )  # fmt: skip
+        made.minimum,
+        made.suspended,
+        made.stopped,
+        made.kueue,
+        made.done,
+        made.ready,
+        made.notes,
+        made.template_notes,
+    )
+
+
+def _columns(made: JobObject) -> tuple[object, ...]:
+    """What shows in the columns of rows."""
+    return made.tasks, made.queue, made.priority_class, made.priority, made.owner, made.asks
 
 
 def _common(made: JobObject, shape: Shape) -> None:
@@ -81,39 +94,56 @@ def _common(made: JobObject, shape: Shape) -> None:
     made.queue = queue or made.queue
 
 
-def _batch(made: JobObject, job: Job, sight: Sight) -> None:
-    spec, status = job.spec, job.status
-    parallelism = 1 if spec.parallelism is None else spec.parallelism
-    completions = parallelism if spec.completions is None else spec.completions
-    made.minimum = made.tasks = max(min(parallelism, completions), 1)
-    made.suspended = bool(spec.suspend) or parallelism == 0
-    made.ready = (status.ready or 0) + (status.succeeded or 0)
-    _of_templates(made, [(spec.template, made.tasks)])
+def _batch(state: JobState, made: JobObject, job: Job, sight: Sight) -> None:
+    if _is_new(made, job):
+        spec = job.spec
+        parallelism = 1 if spec.parallelism is None else spec.parallelism
+        completions = parallelism if spec.completions is None else spec.completions
+        made.minimum = made.tasks = max(min(parallelism, completions), 1)
+        made.suspended = bool(spec.suspend) or parallelism == 0
+        _of_templates(made, [(spec.template, made.tasks)])
+    status = job.status
+    if not state.pods:
+        made.ready = (status.ready or 0) + (status.succeeded or 0)
     made.stopped = False
     for condition in status.conditions or ():
-        if condition.type == "Suspended" and condition.status == "True":
+        if condition.status != "True":
+            continue
+        if condition.type == "Suspended":
             made.stopped, made.stopped_ms = True, sight.held(condition.last_transition_time)
-        if condition.status == "True" and condition.type in ("Complete", "Failed") and not made.done:
+        elif condition.type in ("Complete", "Failed") and not made.done:
             made.done = "completed" if condition.type == "Complete" else "failed"
             made.done_ms = sight.held(condition.last_transition_time)
 
 
-def _volcano(made: JobObject, job: VolcanoJob, sight: Sight) -> None:
-    spec, status = job.spec, job.status
-    tasks = spec.tasks or ()
-    counted = [(task.template, 1 if task.replicas is None else task.replicas) for task in tasks]
-    made.minimum = spec.min_available
-    made.tasks = sum(count for _, count in counted)
-    made.queue = spec.queue or made.queue
-    made.priority_class = spec.priority_class_name or ""
-    made.ready = (status.running or 0) + (status.succeeded or 0)
-    _of_templates(made, counted)
-    phase = status.state.phase if status.state is not None else None
-    transition = status.state.last_transition_time if status.state is not None else None
+def _volcano(state: JobState, made: JobObject, job: VolcanoJob, sight: Sight) -> None:
+    if _is_new(made, job):
+        spec = job.spec
+        counted = [(task.template, 1 if task.replicas is None else task.replicas) for task in spec.tasks or ()]
+        made.minimum = spec.min_available
+        made.tasks = sum(count for _, count in counted)
+        made.queue = spec.queue or made.queue
+        made.priority_class = spec.priority_class_name or ""
+        _of_templates(made, counted)
+    status = job.status
+    if not state.pods:
+        made.ready = (status.running or 0) + (status.succeeded or 0)
+    if status.state is None:
+        return
+    phase, transition = status.state.phase or "", status.state.last_transition_time
     made.suspended = made.stopped = phase in _VOLCANO_HELD
     made.stopped_ms = sight.held(transition)
     if phase in _VOLCANO_ENDS and not made.done:
         made.done, made.done_ms = _VOLCANO_ENDS[phase], sight.held(transition)
+
+
+def _is_new(made: JobObject, shape: Shape) -> bool:
+    """Whether the spec is another than the one read before."""
+    generation = shape.metadata.generation
+    if generation is not None and generation == made.generation:
+        return False
+    made.generation = generation
+    return True
 
 
 def _of_templates(made: JobObject, templates: list[tuple[PodTemplate | None, int]]) -> None:

@@ -19,8 +19,12 @@ _WATCHED = (
 )
 
 
-def of(state: JobState) -> int | None:
-    """The minimum as far as it is known; None while the job's object is still to come."""
+def look(state: JobState) -> None:
+    """Sets the minimum as far as it is known: None while the job's object is still to come."""
+    state.least = _of(state)
+
+
+def _of(state: JobState) -> int | None:
     gangs = [group.minimum for group in state.groups.values() if group.minimum is not None]
     if gangs:
         return sum(gangs)

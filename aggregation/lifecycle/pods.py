@@ -79,7 +79,9 @@ def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None) -> Noted
 def _sum_up(state: JobState, pod: Pod) -> None:
     state.asks_now = state.asks_now + pod.asks
     state.asks = asks.larger(state.asks, state.asks_now)
-    state.tasks = max(state.tasks, state.counts.alive)
+    if state.counts.alive > state.tasks:
+        state.tasks = state.counts.alive
+        state.stale()
 
 
 def _take_bare(state: JobState, pod: Pod | None, change: ObjectChange, sight: Sight) -> Noted:

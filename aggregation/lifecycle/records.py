@@ -7,12 +7,14 @@ from typing import Final
 
 from aggregation.lifecycle import admissions, counts, decisions, events, groups, jobs, pods
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import JobState
+from aggregation.lifecycle.state import Admission, Group, JobObject, JobState, Pod
 from aggregation.operators import dedup
 from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
 from pipeline.records.objects import Facts, ObjectChange
 
-_KINDS: Final[dict[tuple[str, str], Callable[[JobState, ObjectChange, Sight], Noted]]] = {
+_Taker = Callable[[JobState, ObjectChange, Sight], Noted]
+_Kept = Pod | JobObject | Group | Admission
+_KINDS: Final[dict[tuple[str, str], _Taker]] = {
     ("", "Pod"): pods.take,
     ("scheduling.volcano.sh", "PodGroup"): groups.take,
     ("scheduling.k8s.io", "PodGroup"): groups.take,
@@ -21,6 +23,11 @@ _KINDS: Final[dict[tuple[str, str], Callable[[JobState, ObjectChange, Sight], No
 _JOBS: Final = (("batch", "Job"), ("batch.volcano.sh", "Job"))
 _TOMBSTONES: Final = 64
 _AHEAD_MS: Final = 5000
+
+
+def says_nothing(record: Record) -> bool:
+    """Whether it is one of the many events that tell nothing of a wait."""
+    return type(record) is EventRecord and record.data.reason not in events.TELLING
 
 
 def sight_of(record: Record, now: int) -> Sight:
@@ -49,56 +56,50 @@ def empty(state: JobState) -> bool:
 
 def _take_object(state: JobState, record: ObjectRecord, sight: Sight) -> Noted | None:
     change = record.data
-    recent = _recent(state, change.uid)
+    uid = change.uid
+    known = _known(state, uid)
+    recent = known.recent if known is not None else state.gone.get(uid, [])
     if dedup.is_copy(recent, record.id):
         return None
     if change.change == "moved":
-        return _forget(state, change.uid)
+        return _forget(state, uid)
     told = change.facts is not None and _learn(state, change.facts)
-    noted = _of_kind(state, change, sight)
-    _remember(state, change, recent)
+    take_kind = _KINDS.get((change.group, change.kind)) or _of_jobs(state, change)
+    noted = NOTHING if take_kind is None else take_kind(state, change, sight)
+    if known is None or change.change == "deleted":
+        _remember(state, uid, recent)
     return noted._replace(relevant=True) if told else noted
 
 
-def _of_kind(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
-    kind = (change.group, change.kind)
-    take_kind = _KINDS.get(kind)
-    if take_kind is None:
-        if kind not in _JOBS and change.uid != state.job.uid:
-            return NOTHING
-        take_kind = jobs.take
-    return take_kind(state, change, sight)
+def _known(state: JobState, uid: str) -> _Kept | None:
+    return state.pods.get(uid) or state.objects.get(uid) or state.groups.get(uid) or state.admissions.get(uid)
+
+
+def _of_jobs(state: JobState, change: ObjectChange) -> _Taker | None:
+    """Of further kinds only the job's own object is followed."""
+    return jobs.take if (change.group, change.kind) in _JOBS or change.uid == state.job.uid else None
 
 
 def _learn(state: JobState, facts: Facts) -> bool:
     """Facts about the whole job: whether they changed."""
-    before = state.queue, state.tenant
-    state.queue = facts.queue or state.queue
-    state.tenant = facts.tenant or state.tenant
-    return before != (state.queue, state.tenant)
+    queue, tenant = facts.queue or state.queue, facts.tenant or state.tenant
+    if queue == state.queue and tenant == state.tenant:
+        return False
+    state.queue, state.tenant = queue, tenant
+    state.stale()
+    return True
 
 
-def _recent(state: JobState, uid: str) -> list[int]:
-    for known in (state.pods, state.objects, state.groups, state.admissions):
-        found = known.get(uid)
-        if found is not None:
-            return found.recent
-    return state.gone.get(uid, [])
-
-
-def _remember(state: JobState, change: ObjectChange, recent: list[int]) -> None:
+def _remember(state: JobState, uid: str, recent: list[int]) -> None:
     """The identities go with the object, or into the list of the dead."""
-    for known in (state.pods, state.objects, state.groups, state.admissions):
-        found = known.get(change.uid)
-        if found is not None:
-            found.recent = recent
-            if change.change != "deleted":
-                state.gone.pop(change.uid, None)
-                return
-    if change.change == "deleted":
-        state.gone[change.uid] = recent
-        if len(state.gone) > _TOMBSTONES:
-            del state.gone[next(iter(state.gone))]
+    known = _known(state, uid)
+    if known is not None:
+        known.recent = recent
+        state.gone.pop(uid, None)
+        return
+    state.gone[uid] = recent
+    if len(state.gone) > _TOMBSTONES:
+        del state.gone[next(iter(state.gone))]
 
 
 def _forget(state: JobState, uid: str) -> Noted:

@@ -29,6 +29,9 @@ class Asks(msgspec.Struct, array_like=True, frozen=True):
         return Asks(self.gpus * count, self.cpus_milli * count, self.memory_bytes * count)
 
 
+NO_ASKS = Asks()
+
+
 class Pod(msgspec.Struct, array_like=True):
     """One pod as it was last seen. `verdict` is what attribution made of its texts."""
 
@@ -51,7 +54,7 @@ class Pod(msgspec.Struct, array_like=True):
     """Where `text` was read: condition or event."""
     wanted: NodesWanted | None = None
     verdict: str = ""
-    asks: Asks = Asks()
+    asks: Asks = NO_ASKS
 
     @property
     def alive(self) -> bool:
@@ -74,6 +77,8 @@ class JobObject(msgspec.Struct, array_like=True):
 
     recent: list[int] = []
     created_ms: int = 0
+    generation: int | None = None
+    """Of the spec that was read last: equal generations have equal specs."""
     minimum: int | None = None
     tasks: int = 0
     suspended: bool = False
@@ -88,7 +93,7 @@ class JobObject(msgspec.Struct, array_like=True):
     """completed, failed or deleted; empty while it goes on."""
     done_ms: int = 0
     ready: int = 0
-    """Pods that its status counts as running or succeeded."""
+    """Pods that its status counts as running or succeeded; followed only while no pod was seen."""
     notes: dict[str, str] = {}
     """SLA annotations of the object."""
     template_notes: dict[str, str] = {}
@@ -96,7 +101,7 @@ class JobObject(msgspec.Struct, array_like=True):
     priority_class: str = ""
     priority: int | None = None
     owner: str = ""
-    asks: Asks = Asks()
+    asks: Asks = NO_ASKS
 
 
 class Group(msgspec.Struct, array_like=True):
@@ -132,7 +137,7 @@ class Admission(msgspec.Struct, array_like=True):
     queue: str = ""
     priority_class: str = ""
     priority: int | None = None
-    asks: Asks = Asks()
+    asks: Asks = NO_ASKS
     tasks: int = 0
 
 
@@ -197,8 +202,12 @@ class Episode(msgspec.Struct, array_like=True):
     assumed: bool = False
     """Ended although the job's object had not been seen."""
     segments: list[Segment] = []
+    dirty: bool = True
+    """It is newer than its rows."""
     changed_ms: int | None = None
-    """From here on its segments are newer than its rows; None: rows are up to date."""
+    """So are its segments, from here on; None: they are not."""
+    unarmed: bool = True
+    """What is promised is to be looked up again."""
     promise_ms: int | None = None
     promise_source: str = ""
     misconfigured: str = ""
@@ -219,6 +228,8 @@ class JobState(msgspec.Struct, array_like=True):
     cluster: str
     job: JobRef
     version: int = 0
+    least: int | None = None
+    """Its minimum as far as it is known (rule P2)."""
     day_ms: int | None = None
     created_ms: int | None = None
     """The earliest creation among its objects (rule P3)."""
@@ -245,9 +256,9 @@ class JobState(msgspec.Struct, array_like=True):
     """Why its controller could not make a pod, until the next pod is there."""
     queue: QueueFacts | None = None
     tenant: str = ""
-    asks_now: Asks = Asks()
+    asks_now: Asks = NO_ASKS
     """Of the pods that are alive."""
-    asks: Asks = Asks()
+    asks: Asks = NO_ASKS
     """The most that its pods asked for together, for jobs whose object does not tell."""
     tasks: int = 0
     """The most pods that were alive together."""
@@ -263,6 +274,9 @@ class JobState(msgspec.Struct, array_like=True):
     """The last loss that took it below its minimum."""
     last_failed_ms: int | None = None
     refreshed_ms: int = 0
+    """Log time at which rows that grow were last written."""
+    due: dict[str, int] = {}
+    """Timers that are set."""
 
     def was_created(self, at_ms: int) -> None:
         """An object of the job is seen for the first time."""
@@ -277,6 +291,11 @@ class JobState(msgspec.Struct, array_like=True):
     def episode(self) -> Episode | None:
         """The episode that began last."""
         return self.episodes[-1] if self.episodes else None
+
+    def stale(self) -> None:
+        """Columns of the last episode's row have changed."""
+        if self.episodes:
+            self.episodes[-1].dirty = True
 
     @property
     def waiting(self) -> bool:

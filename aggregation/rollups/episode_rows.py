@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from aggregation.attribution import segments
 from aggregation.lifecycle.state import Episode, JobState
 from aggregation.operators import merge
 from aggregation.operators.merge import Key, Made, Written
-from aggregation.rollups import identity, job_wait, leading, sla_violation, wait_reason_hour, wait_segment
+from aggregation.rollups import draft, identity, job_wait, sla_violation, wait_reason_hour, wait_segment
 from pipeline.records.rows import Row
 
 
@@ -18,20 +17,19 @@ def changed(state: JobState, episode: Episode, now: int, at_risk_share: float, *
     named = identity.named(state)
     if episode.named != named:
         episode.named, episode.changed_ms = named, episode.start_ms
-    parts = segments.stretches(episode, now)
-    led = leading.of(parts, now)
-    made = [job_wait.made(state, episode, led, now, at_risk_share)]
-    violation = sla_violation.made(state, episode, led, now, written)
+    plan = draft.of(state, episode, now)
+    made = [job_wait.made(plan, at_risk_share)]
+    violation = sla_violation.made(plan)
     if violation is not None:
         made.append(violation)
     lost: list[Key] = []
     since = _since(state, episode, refresh=refresh)
     if since is not None:
-        made += wait_segment.made(state, episode, parts, since, now)
-        made += wait_reason_hour.made(state, episode, parts, since, now)
-        lost = merge.gone(written, _scope(written, len(parts), since), made)
+        made += wait_segment.made(plan, since)
+        made += wait_reason_hour.made(plan, since)
+        lost = merge.gone(written, _scope(written, len(plan.stretches), since), made)
     out = merge.changed(written, made, refresh=refresh)
-    episode.changed_ms = None
+    episode.changed_ms, episode.dirty = None, False
     return _rows(state, episode.number, out, lost, now)
 
 

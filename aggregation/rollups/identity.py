@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aggregation.lifecycle.state import Asks, Episode, JobState
+from aggregation.lifecycle.state import NO_ASKS, Asks, Episode, JobState
 from pipeline.records import times
 
 
@@ -43,21 +43,41 @@ def queue(state: JobState) -> str:
     """The queue that the job names; empty if none."""
     if state.queue is not None:
         return state.queue.name
-    names = [made.queue for made in state.groups.values()]
-    names += [made.queue for made in state.objects.values()]
-    names += [made.queue for made in state.admissions.values()]
-    return next((name for name in names if name), "")
+    for known in (state.groups, state.objects, state.admissions):
+        for made in known.values():
+            if made.queue:
+                return made.queue
+    return ""
 
 
 def asks(state: JobState) -> Asks:
     """What all its pods ask for: as its objects say, else the most that was alive together."""
-    told = sum((made.asks for made in state.objects.values()), Asks())
-    if told == Asks():
-        told = sum((made.asks for made in state.admissions.values()), Asks())
-    return told if told != Asks() else state.asks
+    for known in (state.objects, state.admissions):
+        told = [made.asks for made in known.values() if made.asks is not NO_ASKS and made.asks != NO_ASKS]
+        if told:
+            return told[0] if len(told) == 1 else sum(told, NO_ASKS)
+    return state.asks
 
 
 def tasks(state: JobState, episode: Episode) -> int:
     """Pods that the job asks for."""
-    told = sum(made.tasks for made in state.objects.values())
+    told = sum([made.tasks for made in state.objects.values()])
     return told or max(state.tasks, episode.minimum or 0)
+
+
+def priority(state: JobState) -> tuple[str, int | None]:
+    """Class and number; the job's own word first, then its groups' and its admission's."""
+    own = state.own
+    name, number = ("", None) if own is None else (own.priority_class, own.priority)
+    for known in (state.groups, state.admissions, state.objects):
+        if name and number is not None:
+            break
+        for made in known.values():
+            name = name or made.priority_class
+            number = made.priority if number is None else number
+    return name, number
+
+
+def owner(state: JobState) -> str:
+    """Who submitted it, if an object says so."""
+    return next((made.owner for made in state.objects.values() if made.owner), "")

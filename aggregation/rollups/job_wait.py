@@ -8,20 +8,22 @@ from aggregation.lifecycle import episodes
 from aggregation.lifecycle.state import Episode, JobState
 from aggregation.operators.merge import Made
 from aggregation.rollups import identity
-from aggregation.rollups.leading import Led
+from aggregation.rollups.draft import Draft
 from aggregation.sla import deadlines
 
 TABLE = "job_wait"
+KEY = (TABLE,)
 _MOVING = frozenset({
     "as_of", "wait_ms", "leading_reason", "leading_detail", "leading_resource", "leading_share", "estimated_ms", "gap_ms",
 })  # fmt: skip
 _AS_OF = frozenset({"as_of"})
 
 
-def made(state: JobState, episode: Episode, led: Led, now: int, at_risk_share: float) -> Made:
-    """The row of an episode at log time `now`."""
+def made(draft: Draft, at_risk_share: float) -> Made:
+    """The row of the episode."""
+    state, episode, shared, _, led, now = draft
     values = {
-        **identity.columns(state, episode.number),
+        **shared,
         **_job(state, episode),
         **_times(state, episode, now),
         "phase": episode.phase,
@@ -40,17 +42,16 @@ def made(state: JobState, episode: Episode, led: Led, now: int, at_risk_share: f
         "partial": state.partial,
         "as_of": now,
     }
-    return Made((TABLE,), values, _MOVING if episode.open else _AS_OF, grows=episode.open)
+    return Made(KEY, values, _MOVING if episode.open else _AS_OF, grows=episode.open)
 
 
 def _job(state: JobState, episode: Episode) -> dict[str, Any]:
     asks = identity.asks(state)
-    sources = [state.own, *state.groups.values(), *state.admissions.values(), *state.objects.values()]
-    named = [one for one in sources if one is not None]
+    priority_class, priority = identity.priority(state)
     return {
-        "priority_class": next((one.priority_class for one in named if one.priority_class), None),
-        "priority": next((one.priority for one in named if one.priority is not None), None),
-        "owner": next((made.owner for made in state.objects.values() if made.owner), None),
+        "priority_class": priority_class or None,
+        "priority": priority,
+        "owner": identity.owner(state) or None,
         "tasks": identity.tasks(state, episode),
         "minimum": episode.minimum,
         "gpus": asks.gpus,
@@ -60,10 +61,10 @@ def _job(state: JobState, episode: Episode) -> dict[str, Any]:
 
 
 def _times(state: JobState, episode: Episode, now: int) -> dict[str, Any]:
-    end, running = episode.end_ms, episode.running_ms
+    end, running, own = episode.end_ms, episode.running_ms, state.own
     placed = end if episode.phase == episodes.SCHEDULED else None
     return {
-        "created_at": state.created_ms if state.own is None else state.own.created_ms,
+        "created_at": state.created_ms if own is None else own.created_ms,
         "started_at": episode.start_ms,
         "first_task_at": episode.first_task_ms,
         "scheduled_at": placed,

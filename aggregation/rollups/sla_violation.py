@@ -9,37 +9,40 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from aggregation.lifecycle.state import Episode, JobState
-from aggregation.operators.merge import Made, Written
+from aggregation.operators.merge import Made
 from aggregation.rollups import identity
-from aggregation.rollups.leading import Led
+from aggregation.rollups.draft import Draft
 from pipeline.records import reasons, sla
 
 TABLE = "sla_violation"
+KEY = (TABLE,)
 _MOVING = frozenset({"as_of", "overrun_ms", "reason", "resource", "fingerprint"})
 _AS_OF = frozenset({"as_of"})
 
 
-def made(state: JobState, episode: Episode, led: Led, now: int, written: Written) -> Made | None:
+def made(draft: Draft) -> Made | None:
     """The row, if there is a violation or one was written before."""
+    state, episode, shared, _, led, now = draft
     deadline = episode.deadline_ms
     broken = deadline is not None and sla.violated(deadline, now if episode.end_ms is None else episode.end_ms)
-    if not broken and (TABLE,) not in written:
+    if not broken and KEY not in state.written.get(episode.number, ()):
         return None
     open_ = broken and episode.open
+    reason = led.reason or reasons.UNKNOWN
     values = {
-        **identity.columns(state, episode.number),
+        **shared,
         "promise_ms": episode.promise_ms,
         "deadline_at": deadline,
         "violated_at": deadline,
         "resolved_at": episode.end_ms,
         "overrun_ms": _overrun(episode, now) if broken else 0,
-        "reason": led.reason or reasons.UNKNOWN,
+        "reason": reason,
         "resource": led.resource,
-        "fingerprint": _fingerprint(state, led.reason or reasons.UNKNOWN),
+        "fingerprint": _fingerprint(state, reason),
         "state": "open" if open_ else "resolved" if broken else "withdrawn",
         "as_of": now,
     }
-    return Made((TABLE,), values, _MOVING if open_ else _AS_OF, grows=open_)
+    return Made(KEY, values, _MOVING if open_ else _AS_OF, grows=open_)
 
 
 def _overrun(episode: Episode, now: int) -> int:

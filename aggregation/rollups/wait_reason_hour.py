@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aggregation.attribution.segments import Stretch
-from aggregation.lifecycle.state import Episode, JobState
 from aggregation.operators.merge import Made
 from aggregation.rollups import identity
+from aggregation.rollups.draft import Draft
 from pipeline.records.times import HOUR_MS
 
 TABLE = "wait_reason_hour"
 
 
-def made(state: JobState, episode: Episode, stretches: list[Stretch], since_ms: int, now: int) -> Iterator[Made]:
+def made(draft: Draft, since_ms: int) -> Iterator[Made]:
     """The rows of the hours from that of `since_ms` on."""
-    shared = identity.columns(state, episode.number)
-    gpus = identity.asks(state).gpus
-    for (hour, reason, resource), length in _by_hour(stretches, hour_of(since_ms), now).items():
+    gpus = identity.asks(draft.state).gpus
+    for (hour, reason, resource), length in _by_hour(draft.stretches, hour_of(since_ms), draft.now).items():
         values = {
-            **shared,
+            **draft.shared,
             "hour": hour,
             "reason": reason,
             "resource": resource,

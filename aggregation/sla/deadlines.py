@@ -16,6 +16,7 @@ DEADLINE = "deadline"
 
 def arm(state: JobState, episode: Episode, default_ms: int | None) -> None:
     """Sets what is promised to an open episode, as its objects say now."""
+    episode.unarmed = False
     promise, bad = sla.find(promises.levels(state), default_ms)
     episode.misconfigured = ", ".join(str(one) for one in bad)
     if promise is None:
@@ -39,15 +40,14 @@ def standing(episode: Episode, now: int, at_risk_share: float) -> str:
     return "met_late" if sla.violated(episode.deadline_ms, episode.end_ms) else "met"
 
 
-def timers(episode: Episode | None, now: int, at_risk_share: float) -> dict[str, int | None]:
-    """When to look again; nothing to look for at what is over or past."""
-    due: dict[str, int | None] = {AT_RISK: None, DEADLINE: None}
-    if episode is None or not episode.open or episode.deadline_ms is None or episode.promise_ms is None:
-        return due
+def timers(episode: Episode, now: int, at_risk_share: float) -> dict[str, int]:
+    """When to look at an open episode again."""
+    if episode.deadline_ms is None or episode.promise_ms is None or episode.deadline_ms <= now:
+        return {}
     at_risk = _at_risk_ms(episode, episode.promise_ms, at_risk_share)
-    due[AT_RISK] = at_risk if at_risk > now else None
-    due[DEADLINE] = episode.deadline_ms if episode.deadline_ms > now else None
-    return due
+    if at_risk <= now:
+        return {DEADLINE: episode.deadline_ms}
+    return {AT_RISK: at_risk, DEADLINE: episode.deadline_ms}
 
 
 def _place(promise: sla.Promise) -> str:
