@@ -1,0 +1,51 @@
+"""`kube-collector schema` and the check of `doctor`, against a local Doris that runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.cli.invoke import invoke
+from pipeline.config.load import load
+from pipeline.config.places import Places
+from pipeline.doris import local
+from pipeline.doris.local import Address
+from pipeline.errors import CheckFailed, Unreachable
+from sinks import command
+from sinks.doris.child import launcher
+
+
+@pytest.fixture
+def running(tmp_path):
+    """The data folder of a local Doris that can be found there."""
+    folder = Places(tmp_path).doris
+    child = launcher()(folder)
+    local.announce(folder, Address(child.http_port, child.mysql_port))
+    yield tmp_path
+    child.stop()
+
+
+def schema(data_dir, *arguments):
+    return invoke("schema", command.schema, [*arguments, "--set", f"data_dir={data_dir}"])
+
+
+def findings(data_dir):
+    return {found.name: found for found in command.check(load((), {}, {"data_dir": str(data_dir)}))}
+
+
+def test_plan_says_what_is_missing_apply_makes_it_and_then_nothing_is_left(running, capsys):
+    with pytest.raises(CheckFailed, match=r"\d+ changes, 0 conflicts"):
+        schema(running, "plan")
+    assert "+ table job_wait\n" in capsys.readouterr().out
+    assert findings(running)["schema"].outcome == "warn"
+    assert schema(running, "apply") == 0
+    assert "+ view v_job_wait\n" in capsys.readouterr().out
+    assert schema(running, "plan") == 0
+    assert "up to date" in capsys.readouterr().out
+    assert {found.outcome for found in findings(running).values()} == {"ok"}
+
+
+def test_without_a_doris_both_say_what_to_do(tmp_path):
+    with pytest.raises(Unreachable, match="no local one is running"):
+        schema(tmp_path, "plan")
+    found = findings(tmp_path)["answers"]
+    assert found.outcome == "fail" and "kube-collector up" in found.fix
