@@ -17,7 +17,7 @@ SELECT
   (COUNT(*) - SUM(b.`broken`)) / COUNT(*) AS `kept_share`, SUM(b.`overrun_ms`) AS `overrun_ms`
 FROM (
   SELECT
-    w.`cluster`, DATE_TRUNC(w.`deadline_at`, 'day') AS `deadline_day`, w.`tenant`, w.`queue`, w.`overrun_ms`,
+    w.`cluster`, CAST(w.`deadline_at` AS DATE) AS `deadline_day`, w.`tenant`, w.`queue`, w.`overrun_ms`,
     CASE WHEN w.`ended_at` IS NULL OR w.`ended_at` >= w.`deadline_at` THEN 1 ELSE 0 END AS `broken`
   FROM `v_job_wait` w
   WHERE w.`deadline_at` <= w.`now_at`
