@@ -122,9 +122,14 @@ class Outcome:
         return added
 
 
-def run(case: dict[str, Any], family: str) -> Outcome:
-    """The case's input through everything. Raises ValueError for a container or a `then` that is not known."""
+def run(case: dict[str, Any], family: str, list_version: str | None = None) -> Outcome:
+    """The case's input through everything. Raises ValueError for a container or a `then` that is not known.
+
+    `list_version`: the frames are the items of a list that has this version.
+    """
     case = _expanded(case)
+    if list_version is not None and "frames" in case:
+        case = {**case, "pages": [_listed(case.pop("frames"), list_version)]}
     known = {
         "frames", "streams", "raw_lines", "raw_lines_b64", "raw_chunks", "raw_chunks_b64", "pages", "http", "then",
         "received_at", "generator",
@@ -159,7 +164,9 @@ def _watch(case: dict[str, Any], kind: Any, clock: FakeClock, follower: Follower
     resource = Resource(kind.group, kind.versions[0], kind.plural, kind.kind, kind.namespaced)
     lists, streams = _scripts(case)
     relist = page(_LATER_VERSION)
-    wire = ScriptedTransport(clock, lists or [relist], streams)
+    ahead = [_refused({"status": 504, "body": each}) for each in _errors(case) if each.get("code") == 504]
+    # A server that has not got to our version says so each time it is asked, and to probes too.
+    wire = ScriptedTransport(clock, lists or [relist], streams * (5 if ahead else 1), ahead or None)
     from_list = bool(lists)
     reflector = Reflector(
         Collection(resource), wire, resume_from=None if from_list else "1", time=clock, dice=lambda: 0.0
@@ -195,6 +202,22 @@ def _scripts(case: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     return [], [Stream(*_chunks(case), *_then(case.get("then", "eof")))]
 
 
+def _listed(frames: list[dict[str, Any]], version: str) -> dict[str, Any]:
+    """A list that shows what the frames added, in their order."""
+    items = [each["object"] for each in frames]
+    first = items[0]
+    return {
+        "kind": f"{first['kind']}List",
+        "apiVersion": first["apiVersion"],
+        "metadata": {"resourceVersion": version},
+        "items": items,
+    }
+
+
+def _errors(case: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each["object"] for each in case.get("frames") or () if each.get("type") == "ERROR"]
+
+
 def _page(each: dict[str, Any]) -> Any:
     return _refused(each["http"]) if "http" in each else json.dumps(each).encode()
 
@@ -203,7 +226,8 @@ def _refused(http: dict[str, Any]) -> Any:
     body = http.get("body") or {}
     if isinstance(body, str):
         return refused(http["status"], message=body)
-    return refused(http["status"], body.get("reason", ""), body.get("message", ""), **(body.get("details") or {}))
+    details = body.get("details") or {}
+    return refused(body.get("code") or http["status"], body.get("reason", ""), body.get("message", ""), **details)
 
 
 def _chunks(case: dict[str, Any]) -> list[Any]:
@@ -281,7 +305,7 @@ def _judged(
         if state is None:
             state = operator.zero(record.cluster, job, stamp)
         apply(job.uid, operator.on_record(state, record, stamp))
-    for later_ms in range(stamp, now_ms + 1, 1000):
+    for later_ms in range(stamp, now_ms + 1, 1000) if stamp else ():
         fire(later_ms)
     return rows
 
