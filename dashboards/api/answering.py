@@ -1,0 +1,74 @@
+"""From a request to bytes: the language, the mark of the data, 304, the JSON.
+
+The mark (ETag) is made of the log times of all stages: while they stand still, answers do. How stale the data is belongs to
+an answer too, so from ten seconds on the mark moves with it, every ten seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dashboards.figures.asked import Asked, fresh
+from dashboards.figures.pipeline import Status
+from dashboards.store import Store
+from pipeline import clock
+from pipeline.records import words
+
+_LAG_STEP_MS = 10_000
+_CACHING = {"Cache-Control": "private, no-cache", "Vary": "Accept-Language"}
+
+
+class Service(NamedTuple):
+    """What every route works with. `status` None: this process runs no other stage."""
+
+    store: Store
+    version: str
+    lag_alarm_ms: int
+    status: Status | None = None
+
+
+def service(request: Request) -> Service:
+    """The service of the request's app."""
+    found: Service = request.app.state.service
+    return found
+
+
+def answer(request: Request, make: Callable[[Asked], Any]) -> Response:
+    """The object that `make` gives, or 304 if the client has it already."""
+    asked = of(request)
+    mark = _mark(asked, service(request).version, request)
+    headers = _CACHING | ({"ETag": mark} if mark else {})
+    if mark and mark in _known(request):
+        return Response(status_code=304, headers=headers)
+    return Response(msgspec.json.encode(make(asked)), 200, headers, "application/json")
+
+
+def unmarked(request: Request, make: Callable[[Asked], Any]) -> Response:
+    """As `answer`, of something that changes by itself."""
+    return Response(msgspec.json.encode(make(of(request))), 200, {"Cache-Control": "no-store"}, "application/json")
+
+
+def of(request: Request) -> Asked:
+    """Store, language and clock of a request."""
+    wanted = request.query_params.get("lang") or request.headers.get("accept-language")
+    return Asked(service(request).store, words.language(wanted), clock.now_ms())
+
+
+def _mark(asked: Asked, version: str, request: Request) -> str | None:
+    rows = asked.store.rows("progress")
+    if not rows:
+        return None
+    lag_ms = fresh(asked).lag_ms or 0
+    parts = [version, asked.lang, request.url.path, request.url.query, str(lag_ms // _LAG_STEP_MS)]
+    parts += [f"{row['cluster']}/{row['stage']}/{row['log_at']}" for row in rows]
+    return f'W/"{hashlib.blake2b(chr(0).join(parts).encode(), digest_size=12).hexdigest()}"'
+
+
+def _known(request: Request) -> list[str]:
+    return [mark.strip() for mark in request.headers.get("if-none-match", "").split(",")]

@@ -1,0 +1,50 @@
+"""The app: every router in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp
+
+from dashboards.address import SERVER
+from dashboards.api import described, jobs, meta, page, pipeline, problems
+from dashboards.api.answering import Service
+from dashboards.api.guard import Guard
+
+PREFIX = "/api/v1"
+ROUTERS = (jobs.router, meta.router, pipeline.router)
+_LEAST_ZIPPED_BYTES = 2048
+_ABOUT = """\
+Why jobs on a shared GPU cluster wait, for how long because of what, and whether their promises are kept.
+
+Times are milliseconds since 1970 UTC, lengths milliseconds. `now_ms` is log time: up to then waits are judged. What is not
+known is null. Errors are problem details (RFC 9457). Fields may be added; those that are here keep name and meaning.
+"""
+
+
+def create(service: Service, *, root_path: str = "", static: Path = page.FOLDER) -> ASGIApp:
+    """The whole app, with its guard around it."""
+    return Guard(framework(service, root_path=root_path, static=static), f"{SERVER}/{service.version}")
+
+
+def framework(service: Service, *, root_path: str = "", static: Path = page.FOLDER) -> FastAPI:
+    """The app as the framework has it."""
+    app = FastAPI(
+        title="kube-collector",
+        version=service.version,
+        description=_ABOUT,
+        root_path=root_path,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service = service
+    app.add_middleware(GZipMiddleware, minimum_size=_LEAST_ZIPPED_BYTES, compresslevel=5)
+    problems.install(app)
+    described.install(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
+    app.router.routes.extend(page.router(static).routes)
+    return app

@@ -1,0 +1,28 @@
+"""Where a page of a list ends: an opaque text for clients, the sort key of the page's last row for us. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TypeVar
+
+import msgspec
+
+from pipeline.errors import BadUsage
+
+C = TypeVar("C", bound=msgspec.Struct)
+
+
+def encode(cursor: msgspec.Struct) -> str:
+    """The text that stands in `next`."""
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(cursor)).decode().rstrip("=")
+
+
+def decode(text: str, kind: type[C]) -> C:
+    """The cursor of a text from `next`. Raises BadUsage."""
+    try:
+        return msgspec.msgpack.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=kind)
+    except (binascii.Error, ValueError, msgspec.MsgspecError):
+        raise BadUsage(
+            "the cursor cannot be read", fix="Give `next` of the page before unchanged, or none for the first page."
+        ) from None

@@ -1,0 +1,48 @@
+"""What every figure is given: the warehouse, the language, the clock."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dashboards.objects import Fresh
+from dashboards.store import Store
+from dashboards.waits import ms
+
+JUDGED = "aggregation"
+REPLAY = "@replay"
+
+
+class Asked(NamedTuple):
+    """One question's surroundings: `clock_ms` is the reader's clock, `lang` a language there are words for."""
+
+    store: Store
+    lang: str
+    clock_ms: int
+
+
+def fresh(asked: Asked, clusters: tuple[str, ...] = ()) -> Fresh:
+    """How fresh the data of these clusters is; of several, or of all, that of the one that was loaded last.
+
+    Log times of different clusters do not compare: a replay's lies in its recording.
+    """
+    rows = [row for row in asked.store.rows("progress") if not clusters or row["cluster"] in clusters]
+    loaded = {row["cluster"]: row["loaded_at"] for row in sorted(rows, key=_loaded)}
+    if not loaded:
+        return Fresh(
+            now_ms=None, data_until_ms=None, lag_ms=None, replay=any(name.endswith(REPLAY) for name in clusters)
+        )
+    cluster, loaded_at = list(loaded.items())[-1]
+    log_at = {row["stage"]: ms(row["log_at"]) for row in rows if row["cluster"] == cluster}
+    known = [at for at in log_at.values() if at is not None]
+    loaded_ms = ms(loaded_at)
+    return Fresh(
+        now_ms=log_at.get(JUDGED) or max(known, default=None),
+        data_until_ms=min(known, default=None),
+        lag_ms=None if loaded_ms is None else max(0, asked.clock_ms - loaded_ms),
+        replay=cluster.endswith(REPLAY),
+    )
+
+
+def _loaded(row: dict[str, object]) -> tuple[str, str]:
+    """Orders rows of progress by their load, those without one first."""
+    return (str(row["loaded_at"] or ""), str(row["cluster"]))

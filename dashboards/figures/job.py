@@ -1,0 +1,163 @@
+"""One job: all its waits with their parts, and why it waits or waited."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dashboards import answers, waits
+from dashboards.figures.asked import Asked, fresh
+from dashboards.filters import literal
+from dashboards.objects import Episode, JobDetail, SeenEvent, Segment, Why
+from dashboards.waits import Row
+from pipeline.config.suggest import closest
+from pipeline.errors import NotFound
+from pipeline.records import times
+
+MOST_EPISODES = 500
+MOST_EVENTS = 200
+_MOST_SIGHTS = 2000
+_MOST_DECISIONS = 50
+_MOST_NAMES = 500
+_SAME = 2
+"""Names are likened to those that begin or end with the same letters."""
+
+
+class Named(NamedTuple):
+    """A job as its address names it; `uid` "" is the newest of that name."""
+
+    cluster: str
+    namespace: str
+    kind: str
+    name: str
+    uid: str = ""
+
+
+def detail(asked: Asked, named: Named) -> JobDetail:
+    """Every wait of the job, latest first. Raises NotFound."""
+    rows = _rows(asked, named)
+    rows = [row for row in rows if row["job_uid"] == rows[0]["job_uid"]]
+    parts = _parts(asked, rows[0], 0)
+    episodes = [waits.episode(row, len(rows), asked.lang, parts.get(row["episode"], [])) for row in rows]
+    return JobDetail(
+        job=waits.job(rows[0]),
+        episodes=[_measured(episode) for episode in episodes],
+        events=_events(asked, rows[0]),
+        **structs.asdict(fresh(asked, (named.cluster,))),
+    )
+
+
+def why(asked: Asked, named: Named, at_ms: int | None = None) -> Why:
+    """Why the job waits, or waited at `at_ms`; a moment behind the log time means now. Raises NotFound."""
+    rows = _rows(asked, named)
+    now_ms = max(waits.at(row["now_at"]) for row in rows)
+    moment_ms = now_ms if at_ms is None else min(at_ms, now_ms)
+    stored = [waits.job_row(row, len(rows), asked.lang) for row in rows]
+    wait = answers.choose(stored, moment_ms)
+    if wait is None:
+        first_ms = min(row.started_ms for row in stored)
+        raise NotFound(
+            f"job {named.name} did not exist yet at {times.format_ms(moment_ms)}",
+            fix=f"It is known from {times.format_ms(first_ms)} on; ask for a later moment.",
+        )
+    row = next(row for row, each in zip(rows, stored, strict=True) if each is wait)
+    parts = _parts(asked, row, wait.episode).get(wait.episode, [])
+    decided = _decided(asked, row, moment_ms) if wait.ended_ms is None or wait.ended_ms > moment_ms else {}
+    return answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (named.cluster,)), decided)
+
+
+def _rows(asked: Asked, named: Named) -> list[Row]:
+    """The waits of that name, newest job and latest wait first; at least one. Raises NotFound."""
+    rows = asked.store.rows("job", **named._asdict(), limit=MOST_EPISODES)
+    if rows:
+        return rows
+    near = _similar(asked, named)
+    raise NotFound(
+        f"there is no {named.kind} {named.name} in namespace {named.namespace} of cluster {named.cluster}",
+        fix=f"Did you mean {near}?" if near else "`kube-collector jobs` lists the jobs that are known.",
+    )
+
+
+def similar(asked: Asked, name: str, cluster: tuple[str, ...] = (), namespace: tuple[str, ...] = ()) -> str | None:
+    """The name of a known job that this one is most likely a slip of."""
+    rows = asked.store.rows(
+        "names",
+        any_cluster=0 if cluster else 1,
+        cluster=cluster,
+        any_namespace=0 if namespace else 1,
+        namespace=namespace,
+        begin=f"{literal(name[:_SAME].lower())}%",
+        end=f"%{literal(name[-_SAME:].lower())}",
+        limit=_MOST_NAMES,
+    )
+    return closest(name, (row["job_name"] for row in rows))
+
+
+def _similar(asked: Asked, named: Named) -> str | None:
+    return similar(asked, named.name, (named.cluster,), (named.namespace,))
+
+
+def _parts(asked: Asked, row: Row, episode: int) -> dict[int, list[Segment]]:
+    """The parts of one wait of the row's job, or of all (0), by wait."""
+    rows = asked.store.rows(
+        "segments",
+        day=row["day"].isoformat(),
+        cluster=row["cluster"],
+        uid=row["job_uid"],
+        episode=episode,
+        limit=asked.store.max_rows,
+    )
+    parts: dict[int, list[Segment]] = {}
+    for each in rows:
+        parts.setdefault(each["episode"], []).append(waits.segment(each, asked.lang))
+    return parts
+
+
+def _decided(asked: Asked, row: Row, at_ms: int) -> dict[str, list[str]]:
+    """What the scheduler's last words before the moment say would help, by the reason that they give."""
+    rows = asked.store.rows(
+        "helps",
+        from_day=times.sql_date(at_ms - times.DAY_MS),
+        to_day=times.sql_date(at_ms),
+        cluster=row["cluster"],
+        uid=row["job_uid"],
+        until_at=times.sql_datetime(at_ms),
+        limit=_MOST_DECISIONS,
+    )
+    decided: dict[str, list[str]] = {}
+    for each in rows:
+        if each["session_at"] == rows[0]["session_at"]:
+            decided.setdefault(each["reason"], []).extend(waits.texts(each["helps"]))
+    return {reason: list(dict.fromkeys(helps)) for reason, helps in decided.items()}
+
+
+def _events(asked: Asked, row: Row) -> list[SeenEvent]:
+    """The newest sight of each Event, newest first."""
+    rows = asked.store.rows(
+        "events",
+        from_day=row["day"].isoformat(),
+        cluster=row["cluster"],
+        uid=row["job_uid"],
+        limit=min(_MOST_SIGHTS, asked.store.max_rows),
+    )
+    newest: dict[str, SeenEvent] = {}
+    for each in rows:
+        if each["uid"] not in newest:
+            newest[each["uid"]] = _event(each)
+    return sorted(newest.values(), key=lambda event: -event.at_ms)[:MOST_EVENTS]
+
+
+def _event(row: Row) -> SeenEvent:
+    at_ms = row["last_us"] // 1000 if row["last_us"] else waits.at(row["observed_at"])
+    regarding = "/".join(row[part] or "" for part in ("regarding_kind", "regarding_namespace", "regarding_name"))
+    return SeenEvent(
+        at_ms, row["reason"] or "", row["message"] or "", row["component"] or "", int(row["count"] or 1), regarding
+    )
+
+
+def _measured(episode: Episode) -> Episode:
+    """With the leading reason of the parts themselves: the stored one may be a minute old while the wait is open."""
+    end_ms = episode.started_ms + episode.wait_ms
+    found = answers.shares(episode.segments, episode.started_ms, end_ms)
+    return structs.replace(episode, leading=found[0]) if found else episode

@@ -1,0 +1,95 @@
+"""What a person asks for, as parameters of the questions. Pure.
+
+Every question that can be narrowed takes the same filters by the same names; a filter with several values means any of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from dashboards.queries.statements import Value
+from pipeline.config.suggest import did_you_mean
+from pipeline.errors import BadUsage
+from pipeline.records import reasons, times
+
+PHASES = ("waiting", "scheduled", "cancelled")
+SLAS = ("none", "on_track", "at_risk", "violated", "met", "met_late", "cancelled")
+STATES = ("open", "resolved", "withdrawn")
+SORTS = ("wait", "created", "deadline", "name")
+UNITS = ("jobs", "gpus")
+_CLOSED = {"phase": PHASES, "sla": SLAS, "state": STATES, "reason": reasons.CODES}
+"""Filters whose values come from a closed list."""
+
+IDENTITY = ("cluster", "namespace", "tenant", "queue", "kind")
+"""Filters that every judged row can be narrowed by."""
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """Empty means all. `text` is looked for in names, queues and uids, without regard to case in the first two."""
+
+    cluster: tuple[str, ...] = ()
+    namespace: tuple[str, ...] = ()
+    tenant: tuple[str, ...] = ()
+    queue: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+    phase: tuple[str, ...] = ()
+    sla: tuple[str, ...] = ()
+    reason: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    text: str = ""
+
+    def parameters(self, *names: str) -> dict[str, Value]:
+        """`any_NAME` and `NAME` for each of these filters."""
+        made: dict[str, Value] = {}
+        for name in names:
+            values: tuple[str, ...] = getattr(self, name)
+            made[f"any_{name}"] = 0 if values else 1
+            made[name] = values
+        return made
+
+    def like(self) -> str:
+        """The pattern for `text`, empty for none; its own % and _ stand for themselves."""
+        return f"%{literal(self.text.lower())}%" if self.text else ""
+
+
+def literal(text: str) -> str:
+    """Text inside a LIKE pattern."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def made(values: Mapping[str, Iterable[str] | None], text: str | None = None) -> Filters:
+    """Filters as they were typed: each value may hold several, with commas between. Raises BadUsage."""
+    split = {
+        name: tuple(part for value in given or () for part in value.split(",") if part)
+        for name, given in values.items()
+    }
+    for name, known in _CLOSED.items():
+        for value in split.get(name, ()):
+            one_of(name, value, known)
+    return Filters(**split, text=text or "")
+
+
+def one_of(name: str, value: str, known: Iterable[str]) -> str:
+    """The value, if it is in the closed list. Raises BadUsage."""
+    if value not in known:
+        raise BadUsage(
+            f"{name} {value!r} does not exist{did_you_mean(value, known)}", fix=f"Use one of {', '.join(known)}."
+        )
+    return value
+
+
+def moment(name: str, text: str) -> int:
+    """Milliseconds of a time in an address: RFC 3339, or milliseconds themselves. Raises BadUsage."""
+    if text.isdecimal() and text.isascii():
+        return int(text)
+    # A + that was not escaped reads as a blank; the offset is the only place where one can stand behind the seconds.
+    found = times.parse_ms(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
+    if found is None:
+        raise BadUsage(
+            f"{name} {text!r} is no time", fix="Write RFC 3339, such as 2026-03-01T10:20:00Z, or milliseconds."
+        )
+    return found
