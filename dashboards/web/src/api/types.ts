@@ -1,0 +1,228 @@
+/** What the HTTP API answers, version 1. Times are milliseconds since 1970 UTC; log time unless said otherwise. */
+
+export interface Fresh {
+  now_ms: number;
+  data_until_ms: number | null;
+  lag_ms: number | null;
+  replay: boolean;
+}
+
+export interface Job {
+  cluster: string;
+  namespace: string;
+  kind: string;
+  name: string;
+  uid: string;
+  tenant: string | null;
+  queue: string | null;
+}
+
+export type Phase = "waiting" | "scheduled" | "cancelled";
+export type Sla = "none" | "on_track" | "at_risk" | "violated" | "met" | "met_late" | "cancelled";
+
+export interface Reason {
+  reason: string;
+  detail: string | null;
+  resource: string | null;
+  ms: number;
+  share: number;
+  title: string;
+}
+
+export interface Now {
+  reason: string;
+  detail: string | null;
+  resource: string | null;
+  nodes: number | null;
+  total_nodes: number | null;
+  title: string;
+}
+
+export interface JobRow {
+  job: Job;
+  episode: number;
+  episodes: number;
+  phase: Phase;
+  cause: string | null;
+  created_ms: number;
+  started_ms: number;
+  scheduled_ms: number | null;
+  ended_ms: number | null;
+  wait_ms: number;
+  promise_ms: number | null;
+  deadline_ms: number | null;
+  sla: Sla;
+  overrun_ms: number | null;
+  leading: Reason | null;
+  now: Now | null;
+  tasks: number;
+  minimum: number;
+  gpus: number;
+  cpus_milli: number;
+  memory_bytes: number;
+  priority_class: string | null;
+  partial: boolean;
+}
+
+export interface Also {
+  reason: string;
+  detail?: string | null;
+  resource?: string | null;
+  nodes?: number | null;
+  title?: string;
+}
+
+export interface Segment {
+  n: number;
+  reason: string;
+  detail: string | null;
+  resource: string | null;
+  title: string;
+  from_ms: number;
+  to_ms: number | null;
+  ms: number;
+  nodes: number | null;
+  total_nodes: number | null;
+  message: string | null;
+  also: Also[] | null;
+  evidence: string;
+  estimated: boolean;
+}
+
+export interface Episode extends JobRow {
+  segments: Segment[];
+  promise_source: string | null;
+  misconfigured: string | null;
+  first_task_ms: number | null;
+  running_ms: number | null;
+  startup_ms: number | null;
+  estimated_ms: number;
+  gap_ms: number;
+}
+
+export interface ClusterEvent {
+  at_ms: number;
+  reason: string;
+  message: string;
+  component: string | null;
+  count: number;
+  regarding: string | null;
+}
+
+export interface Jobs extends Fresh {
+  items: JobRow[];
+  next: string | null;
+  total: number;
+}
+
+export interface JobPage extends Fresh {
+  job: Job;
+  episodes: Episode[];
+  events: ClusterEvent[];
+}
+
+export interface Why extends Fresh {
+  sentence: string;
+  job: Job;
+  episode: number;
+  phase: Phase;
+  wait_ms: number;
+  promise_ms: number | null;
+  deadline_ms: number | null;
+  sla: Sla;
+  leading: Reason | null;
+  reasons: Reason[];
+  now: Now | null;
+  helps: string[];
+}
+
+export interface Violation {
+  job: Job;
+  episode: number;
+  promise_ms: number;
+  deadline_ms: number;
+  violated_ms: number;
+  resolved_ms: number | null;
+  overrun_ms: number;
+  reason: string | null;
+  resource: string | null;
+  title: string | null;
+  fingerprint: string;
+  state: "open" | "resolved" | "withdrawn";
+}
+
+export interface Violations extends Fresh {
+  items: Violation[];
+  next?: string | null;
+  total?: number;
+}
+
+export interface QueueRow {
+  queue: string;
+  tenant: string | null;
+  jobs: number;
+  waiting: number;
+  violated: number;
+  longest_wait_ms: number | null;
+  waiting_ms: number;
+  gpus_waiting: number;
+  leading: Reason | null;
+}
+
+export interface Queues extends Fresh {
+  items: QueueRow[];
+}
+
+export type ReasonTotal = Reason & { jobs: number };
+
+export interface Reasons extends Fresh {
+  bucket_ms: number;
+  buckets: number[];
+  series: { reason: string; title: string; values: number[] }[];
+  totals: ReasonTotal[];
+}
+
+export interface Overview extends Fresh {
+  kept: { promised: number; kept: number; violated_open: number; violated_total: number; at_risk: number };
+  waiting: { jobs: number; gpus: number; wait_ms: number };
+  longest: JobRow[];
+  at_risk: JobRow[];
+  recent_violations: Violation[];
+  top_reasons: ReasonTotal[];
+}
+
+export interface StageState {
+  stage: string;
+  log_ms: number | null;
+  loaded_ms: number | null;
+  lag_ms: number | null;
+}
+
+export interface WatchState {
+  watch: string;
+  state: string;
+  version: string | null;
+  last_frame_ms: number | null;
+  last_bookmark_ms: number | null;
+  last_list_ms: number | null;
+  silent_ms: number | null;
+  frames: number;
+  error: string | null;
+}
+
+export interface Pipeline extends Partial<Fresh> {
+  stages: StageState[] | null;
+  watches: WatchState[] | null;
+  dead_letters: { count: number; latest: { stage: string; kind: string | null; error: string; observed_ms: number }[] } | null;
+  counters: Record<string, number> | null;
+}
+
+export interface Meta {
+  version: string;
+  clusters: string[];
+  namespaces: string[];
+  queues: string[];
+  tenants: string[];
+  reasons: { code: string; title: string; color_index?: number }[];
+  languages: string[];
+}

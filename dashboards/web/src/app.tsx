@@ -1,0 +1,57 @@
+/** Which page the route names. */
+import { useEffect } from "preact/hooks";
+
+import { address } from "./api/client";
+import { useResource } from "./api/resource";
+import type { Meta } from "./api/types";
+import { Frame } from "./components/frame";
+import { Empty } from "./components/states";
+import { useTranslate } from "./i18n";
+import { JobView } from "./pages/job";
+import { JobsView } from "./pages/jobs";
+import { OverviewView } from "./pages/overview";
+import { PipelineView } from "./pages/pipeline";
+import { QueuesView } from "./pages/queues";
+import { ReasonsView } from "./pages/reasons";
+import { ViolationsView } from "./pages/violations";
+import { prefs } from "./state/prefs";
+import { href, useRoute } from "./state/route";
+import { useStore } from "./state/store";
+
+const META_MS = 60_000;
+
+export function App() {
+  useStore(prefs);
+  const meta = useResource<Meta>(address(["meta"]), { of: "meta", every: () => META_MS });
+  const { path } = useRoute();
+  const place = path.join("/");
+  useEffect(() => scrollTo(0, 0), [place]);
+  return (
+    <Frame meta={meta.data}>
+      <Page path={path} meta={meta.data} />
+    </Frame>
+  );
+}
+
+function Page({ path, meta }: { path: readonly string[]; meta: Meta | null }) {
+  const [page, cluster, namespace, kind, name, ...more] = path;
+  if (page === undefined) return <OverviewView />;
+  if (page === "jobs" && name !== undefined && more.length === 0) return <JobView key={path.join("/")} where={[cluster!, namespace!, kind!, name]} />;
+  if (path.length === 1) {
+    if (page === "jobs") return <JobsView meta={meta} />;
+    if (page === "reasons") return <ReasonsView />;
+    if (page === "violations") return <ViolationsView />;
+    if (page === "queues") return <QueuesView />;
+    if (page === "pipeline") return <PipelineView />;
+  }
+  return <Missing />;
+}
+
+function Missing() {
+  const t = useTranslate();
+  return (
+    <Empty icon="help" title={t("state.not_found")} what={t("state.not_found_what")}>
+      <a class="button" href={href([])}>{t("state.back_home")}</a>
+    </Empty>
+  );
+}

@@ -1,0 +1,161 @@
+/** What stands around every page: where one can go, what the reader likes, how fresh the picture is. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+import type { Meta } from "../api/types";
+import { useTranslate, type MessageId } from "../i18n";
+import { following } from "../state/live";
+import { prefs, setPrefs, type Lang, type Theme, type Zone } from "../state/prefs";
+import { adjust, href, useRoute } from "../state/route";
+import { useStore } from "../state/store";
+import { Segmented, Select } from "./controls";
+import { FreshChip, StaleBanner } from "./fresh";
+import { Icon, Mark, type IconName } from "./icons";
+
+const PAGES: { path: string; icon: IconName; text: MessageId }[] = [
+  { path: "", icon: "overview", text: "nav.overview" },
+  { path: "jobs", icon: "jobs", text: "nav.jobs" },
+  { path: "reasons", icon: "reasons", text: "nav.reasons" },
+  { path: "violations", icon: "violations", text: "nav.violations" },
+  { path: "queues", icon: "queues", text: "nav.queues" },
+  { path: "pipeline", icon: "pipeline", text: "nav.pipeline" },
+];
+
+export function Frame({ meta, children }: { meta: Meta | null; children: ComponentChildren }) {
+  const t = useTranslate();
+  return (
+    <div class="frame">
+      <a class="skip" href="#main" onClick={toMain}>{t("nav.skip")}</a>
+      <a class="brand" href={href([])}>
+        <Mark />
+        <span>kube-collector</span>
+      </a>
+      <Navigation />
+      <TopBar meta={meta} />
+      <main id="main" tabIndex={-1}>
+        <StaleBanner />
+        {children}
+      </main>
+      <Preferences version={meta?.version ?? ""} />
+    </div>
+  );
+}
+
+function toMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function Navigation() {
+  const t = useTranslate();
+  const { path } = useRoute();
+  return (
+    <nav class="nav" aria-label={t("nav.label")}>
+      {PAGES.map((page) => (
+        <a key={page.path} href={href(page.path ? [page.path] : [])} aria-current={(path[0] ?? "") === page.path ? "page" : undefined}>
+          <Icon name={page.icon} />
+          <span>{t(page.text)}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function TopBar({ meta }: { meta: Meta | null }) {
+  const t = useTranslate();
+  const { query } = useRoute();
+  const clusters = meta?.clusters ?? [];
+  return (
+    <div class="topbar">
+      <Find />
+      <div class="topbar-right">
+        {clusters.length > 1 && (
+          <Select
+            label={t("frame.cluster")}
+            any={t("frame.all_clusters")}
+            choices={clusters.map((name) => ({ value: name, label: name }))}
+            value={query["cluster"] ?? ""}
+            onChange={(cluster) => adjust({ cluster, cursor: null, page: null })}
+          />
+        )}
+        <FreshChip />
+        <Follow />
+      </div>
+    </div>
+  );
+}
+
+/** Goes to the list of jobs with what was typed; `/` brings the cursor here. */
+function Find() {
+  const t = useTranslate();
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const heard = (event: KeyboardEvent): void => {
+      const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener("keydown", heard);
+    return () => removeEventListener("keydown", heard);
+  }, []);
+  const go = (event: Event): void => {
+    event.preventDefault();
+    const q = field.current?.value.trim() ?? "";
+    location.hash = href(["jobs"], { q });
+    if (field.current) field.current.value = "";
+  };
+  return (
+    <form class="find" role="search" onSubmit={go}>
+      <Icon name="search" size={14} />
+      <input ref={field} type="search" placeholder={t("frame.find")} aria-label={t("frame.find")} enterkeyhint="search" />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+  );
+}
+
+function Follow() {
+  const t = useTranslate();
+  const on = useStore(following);
+  return (
+    <button type="button" class="button follow" aria-pressed={on} title={t(on ? "frame.pause" : "frame.resume")} onClick={() => following.set(!on)}>
+      <span class={`dot ${on ? "dot-live" : "dot-off"}`} aria-hidden="true" />
+      <span>{t(on ? "frame.live" : "frame.paused")}</span>
+    </button>
+  );
+}
+
+function Preferences({ version }: { version: string }) {
+  const t = useTranslate();
+  const { theme, lang, zone } = useStore(prefs);
+  return (
+    <div class="prefs" role="group" aria-label={t("prefs.label")}>
+      <Segmented
+        label={t("prefs.theme")}
+        iconsOnly
+        choices={(["system", "light", "dark"] as const).map((value) => ({ value, icon: value, label: t(`prefs.theme.${value}`) }))}
+        value={theme}
+        onChange={(value) => {
+          adjust({ theme: null }, true);
+          setPrefs({ theme: value as Theme });
+        }}
+      />
+      <Segmented
+        label={t("prefs.lang")}
+        choices={[{ value: "en", label: "EN" }, { value: "zh", label: "中文" }]}
+        value={lang}
+        onChange={(value) => {
+          adjust({ lang: null }, true);
+          setPrefs({ lang: value as Lang });
+        }}
+      />
+      <Segmented
+        label={t("prefs.zone")}
+        choices={(["local", "utc"] as const).map((value) => ({ value, label: t(`prefs.zone.${value}`) }))}
+        value={zone}
+        onChange={(value) => setPrefs({ zone: value as Zone })}
+      />
+      {version && <span class="version num">{version}</span>}
+    </div>
+  );
+}

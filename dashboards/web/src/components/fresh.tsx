@@ -1,0 +1,55 @@
+/** How old the picture is: a calm badge in a replay, a mark when live, a banner when something is behind. */
+import { freshness } from "../api/client";
+import type { Fresh } from "../api/types";
+import { duration } from "../format/duration";
+import { dayClock } from "../format/time";
+import { useTranslate } from "../i18n";
+import { prefs } from "../state/prefs";
+import { href } from "../state/route";
+import { useStore } from "../state/store";
+import { Icon } from "./icons";
+
+/** Data older than this is said aloud. The loader writes every few seconds, so a minute is several missed rounds. */
+export const STALE_MS = 60_000;
+
+export const isStale = (fresh: Fresh): boolean => !fresh.replay && fresh.lag_ms !== null && fresh.lag_ms >= STALE_MS;
+
+export function FreshChip() {
+  const t = useTranslate();
+  const fresh = useStore(freshness);
+  const { lang, zone } = useStore(prefs);
+  if (!fresh) return null;
+  const at = dayClock(fresh.now_ms, lang, zone);
+  if (fresh.replay) {
+    return (
+      <span class="chip" title={t("fresh.replay_title", { at })}>
+        <Icon name="play" size={12} />
+        <b>{t("fresh.replay")}</b>
+        <span class="num chip-more">{at}</span>
+      </span>
+    );
+  }
+  const stale = isStale(fresh);
+  const lag = fresh.lag_ms ?? 0;
+  return (
+    <span class={`chip ${stale ? "tone-warn" : ""}`} title={t("fresh.until", { at })}>
+      <span class={`dot ${stale ? "dot-stale" : "dot-fresh"}`} aria-hidden="true" />
+      <span class="num">{lag < 10_000 ? t("fresh.current") : t("fresh.behind", { lag: duration(lag) })}</span>
+    </span>
+  );
+}
+
+export function StaleBanner() {
+  const t = useTranslate();
+  const fresh = useStore(freshness);
+  if (!fresh || !isStale(fresh)) return null;
+  return (
+    <div class="banner tone-warn" role="status">
+      <Icon name="violations" />
+      <p>
+        <b>{t("fresh.stale", { lag: duration(fresh.lag_ms ?? 0) })}</b> {t("fresh.stale_what")}
+      </p>
+      <a href={href(["pipeline"])}>{t("fresh.see_pipeline")}</a>
+    </div>
+  );
+}

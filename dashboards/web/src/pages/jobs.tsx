@@ -1,0 +1,147 @@
+/** The list of jobs: filters, order and page are in the URL; rows refresh in place. */
+import { useMemo, useState } from "preact/hooks";
+
+import { address } from "../api/client";
+import { OPEN_MS, QUIET_MS, useResource } from "../api/resource";
+import type { JobRow, Jobs, Meta } from "../api/types";
+import { Head, type Column } from "../components/table";
+import { JobLink } from "../components/joblink";
+import { Moment } from "../components/moment";
+import { ReasonName } from "../components/reason";
+import { PhaseState, PromiseState } from "../components/state";
+import { Empty, ProblemNote, Skeleton } from "../components/states";
+import { useTitle } from "../components/title";
+import { WaitBar } from "../components/waitbar";
+import { duration } from "../format/duration";
+import { count } from "../format/number";
+import { useTranslate } from "../i18n";
+import { Filters } from "../lists/filters";
+import { FILTERS, filtersOf, PAGE_SIZE } from "../lists/query";
+import { merge } from "../lists/merge";
+import { prefs } from "../state/prefs";
+import { adjust, href, useRoute } from "../state/route";
+import { useStore } from "../state/store";
+
+const keyOf = (row: JobRow): string => row.job.uid;
+
+export function JobsView({ meta }: { meta: Meta | null }) {
+  const t = useTranslate();
+  const { lang } = useStore(prefs);
+  const { query } = useRoute();
+  const filters = filtersOf(query);
+  const sort = query["sort"] ?? "-wait";
+  const url = address(["jobs"], { ...filters, cluster: query["cluster"], sort, limit: PAGE_SIZE, cursor: query["cursor"] });
+  const { data, problem, busy, reload } = useResource<Jobs>(url, {
+    of: "jobs",
+    every: ({ items }) => (items.some((row) => row.phase === "waiting") ? OPEN_MS : QUIET_MS / 3),
+  });
+  useTitle(t("jobs.title"));
+  return (
+    <div class="page wide">
+      <div class="page-head">
+        <h1>{t("jobs.title")}</h1>
+        {data && <span class="page-count num">{t("jobs.total", { n: count(data.total, lang) })}</span>}
+      </div>
+      <Filters query={query} meta={meta} />
+      {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
+      {data ? (
+        <List key={busy ? "before" : url} data={data} sort={sort} dim={busy} />
+      ) : (
+        !problem && <div class="panel"><Skeleton lines={[100, 100, 100, 100, 100, 100, 100, 100]} /></div>
+      )}
+    </div>
+  );
+}
+
+/** Holds the order that was first shown for this question; see `lists/merge.ts`. */
+function List({ data, sort, dim }: { data: Jobs; sort: string; dim: boolean }) {
+  const t = useTranslate();
+  const { lang } = useStore(prefs);
+  const [held, setHeld] = useState(data.items);
+  const { rows, news } = useMemo(() => merge(held, data.items, keyOf), [held, data.items]);
+  if (rows.length === 0 && news === 0) return <Nothing />;
+  const columns: Column[] = [
+    { id: "job", label: t("col.job"), sort: "name" },
+    { id: "state", label: t("col.state") },
+    { id: "reason", label: t("col.reason") },
+    { id: "against", label: t("col.against"), sort: "deadline" },
+    { id: "wait", label: t("col.wait"), sort: "wait", right: true },
+    { id: "gpus", label: t("col.gpus"), right: true },
+    { id: "queue", label: t("col.queue") },
+    { id: "created", label: t("col.created"), sort: "created", right: true },
+  ];
+  return (
+    <div class={`panel${dim ? " dim" : ""}`} aria-busy={dim}>
+      {news > 0 && (
+        <div class="news" role="status">
+          <span>{t("jobs.news", { n: count(news, lang) })}</span>
+          <button type="button" class="button" onClick={() => setHeld(data.items)}>{t("jobs.show_news")}</button>
+        </div>
+      )}
+      <table class="table stack jobs">
+        <Head columns={columns} sort={sort} onSort={(next) => adjust({ sort: next === "-wait" ? null : next, cursor: null, page: null })} />
+        <tbody>{rows.map(({ row, gone }) => <Row key={keyOf(row)} row={row} gone={gone} now_ms={data.now_ms} />)}</tbody>
+      </table>
+      <Pages data={data} shown={rows.length} />
+    </div>
+  );
+}
+
+function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number }) {
+  const t = useTranslate();
+  const reason = row.phase === "waiting" ? (row.now ?? row.leading) : row.leading;
+  const note = row.episodes > 1 ? t("jobs.episode_of", { n: row.episode, total: row.episodes }) : undefined;
+  return (
+    <tr class={gone ? "gone" : ""} title={gone ? t("jobs.gone") : undefined}>
+      <td class="cell-job"><JobLink job={row.job} note={note} /></td>
+      <td class="cell-state">
+        <PhaseState phase={row.phase} />
+        {row.sla !== "none" && row.sla !== "cancelled" && <PromiseState sla={row.sla} />}
+      </td>
+      <td class="cell-reason">{reason ? <ReasonName of={reason} /> : <span class="faint">–</span>}</td>
+      <td class="cell-against">
+        <WaitBar row={row} />
+        <span class="cell-note num">{row.promise_ms ? t("wait.of_promise", { wait: duration(row.wait_ms), promise: duration(row.promise_ms) }) : t("wait.no_promise")}</span>
+      </td>
+      <td class="right num strong cell-wait">{duration(row.wait_ms)}</td>
+      <td class="right num cell-gpus" data-label={t("col.gpus")}>{row.gpus || <span class="faint">–</span>}</td>
+      <td class="cell-queue" data-label={t("col.queue")}>{row.job.queue ?? <span class="faint">–</span>}</td>
+      <td class="right cell-created" data-label={t("col.created")}><Moment ms={row.created_ms} near_ms={now_ms} /></td>
+    </tr>
+  );
+}
+
+function Pages({ data, shown }: { data: Jobs; shown: number }) {
+  const t = useTranslate();
+  const { lang } = useStore(prefs);
+  const { query } = useRoute();
+  const page = Number(query["page"] ?? 1);
+  if (!data.next && page === 1) return null;
+  const from = (page - 1) * PAGE_SIZE;
+  return (
+    <nav class="pages" aria-label={t("jobs.title")}>
+      <span class="num faint">{t("jobs.range", { from: count(from + 1, lang), to: count(from + shown, lang), total: count(data.total, lang) })}</span>
+      {page > 1 && <button type="button" class="button" onClick={() => adjust({ cursor: null, page: null })}>{t("jobs.first")}</button>}
+      {data.next && <button type="button" class="button" onClick={() => adjust({ cursor: data.next, page: page + 1 })}>{t("jobs.next")}</button>}
+    </nav>
+  );
+}
+
+function Nothing() {
+  const t = useTranslate();
+  const { query } = useRoute();
+  const filtered = FILTERS.some((key) => query[key]) || query["cluster"];
+  return (
+    <div class="panel">
+      {filtered ? (
+        <Empty icon="search" title={t("jobs.empty")} what={t("jobs.empty_what")}>
+          <button type="button" class="button" onClick={() => adjust(Object.fromEntries([...FILTERS, "cluster", "cursor", "page"].map((key) => [key, null])))}>{t("jobs.clear")}</button>
+        </Empty>
+      ) : (
+        <Empty icon="jobs" title={t("jobs.none")} what={t("jobs.none_what")}>
+          <a class="button" href={href(["pipeline"])}>{t("nav.pipeline")}</a>
+        </Empty>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+/** Is the picture complete and fresh? Also answered when the store is down: then parts are not known and say so. */
+import { address } from "../api/client";
+import { OPEN_MS, useResource } from "../api/resource";
+import type { Pipeline, StageState, WatchState } from "../api/types";
+import { Moment } from "../components/moment";
+import { Panel } from "../components/panel";
+import { Empty, ProblemNote, Skeleton } from "../components/states";
+import { useTitle } from "../components/title";
+import { STALE_MS } from "../components/fresh";
+import { brief, duration } from "../format/duration";
+import { count } from "../format/number";
+import { useTranslate } from "../i18n";
+import { prefs } from "../state/prefs";
+import { useStore } from "../state/store";
+
+export function PipelineView() {
+  const t = useTranslate();
+  const { data, problem, reload } = useResource<Pipeline>(address(["pipeline"]), { of: "pipeline", every: () => OPEN_MS });
+  useTitle(t("pipeline.title"));
+  return (
+    <div class="page">
+      <h1>{t("pipeline.title")}</h1>
+      <p class="lead">{t("pipeline.what")}</p>
+      {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
+      {!data ? !problem && <Skeleton tall lines={[100]} /> : (
+        <>
+          <Stages of={data} />
+          <Watches of={data} />
+          <div class="columns">
+            <DeadLetters of={data} />
+            <Counters of={data} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function NotKnown() {
+  const t = useTranslate();
+  return <Empty icon="help" title={t("pipeline.part_missing")} what={t("pipeline.part_missing_what")} />;
+}
+
+function Stages({ of }: { of: Pipeline }) {
+  const t = useTranslate();
+  if (!of.stages?.length) return <Panel title={t("pipeline.stages")}><NotKnown /></Panel>;
+  return (
+    <section aria-label={t("pipeline.stages")}>
+      <ol class="stages">
+        {of.stages.map((stage) => <Stage key={stage.stage} of={stage} replay={of.replay ?? false} now_ms={of.now_ms} />)}
+      </ol>
+    </section>
+  );
+}
+
+function Stage({ of, replay, now_ms }: { of: StageState; replay: boolean; now_ms: number | undefined }) {
+  const t = useTranslate();
+  const late = !replay && of.lag_ms !== null && of.lag_ms >= STALE_MS;
+  return (
+    <li class={`stage${late ? " tone-warn" : ""}`}>
+      <span class="stage-name">
+        <span class={`dot ${late ? "dot-stale" : of.lag_ms === null ? "dot-off" : "dot-fresh"}`} aria-hidden="true" />
+        {of.stage}
+      </span>
+      <span class="stage-lag num">{of.lag_ms === null ? "–" : duration(of.lag_ms)}</span>
+      <span class="stage-label">{t("pipeline.lag")}</span>
+      <dl>
+        <dt>{t("pipeline.log_time")}</dt>
+        <dd><Moment ms={of.log_ms} near_ms={now_ms} /></dd>
+        <dt>{t("pipeline.loaded")}</dt>
+        <dd><Moment ms={of.loaded_ms} near_ms={of.loaded_ms ?? undefined} /></dd>
+      </dl>
+    </li>
+  );
+}
+
+const GOOD_STATES = new Set(["watching", "live", "synced", "open", "done", "ended", "replayed"]);
+const BAD_STATES = new Set(["failed", "error", "forbidden", "stopped", "gone"]);
+
+const dotOf = (state: string): string => (GOOD_STATES.has(state) ? "dot-fresh" : BAD_STATES.has(state) ? "dot-broken" : "dot-stale");
+
+function Watches({ of }: { of: Pipeline }) {
+  const t = useTranslate();
+  if (!of.watches) return <Panel title={t("pipeline.watches")}><NotKnown /></Panel>;
+  return (
+    <Panel title={t("pipeline.watches")} flush>
+      <div class="scroll" tabIndex={0} role="region" aria-label={t("pipeline.watches")}>
+        <table class="table dense">
+          <thead>
+            <tr>
+              <th scope="col">{t("pipeline.watch")}</th>
+              <th scope="col">{t("col.state")}</th>
+              <th scope="col" class="right">{t("pipeline.frames")}</th>
+              <th scope="col" class="right">{t("pipeline.last_frame")}</th>
+              <th scope="col" class="right">{t("pipeline.silence")}</th>
+              <th scope="col" class="right">{t("pipeline.last_list")}</th>
+              <th scope="col">{t("pipeline.version")}</th>
+              <th scope="col">{t("pipeline.error")}</th>
+            </tr>
+          </thead>
+          <tbody>{of.watches.map((watch) => <Watch key={watch.watch} of={watch} near_ms={of.now_ms} />)}</tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Watch({ of, near_ms }: { of: WatchState; near_ms: number | undefined }) {
+  const { lang } = useStore(prefs);
+  return (
+    <tr>
+      <th scope="row">{of.watch}</th>
+      <td><span class="phase"><span class={`dot ${dotOf(of.state)}`} aria-hidden="true" />{of.state}</span></td>
+      <td class="right num">{count(of.frames, lang)}</td>
+      <td class="right"><Moment ms={of.last_frame_ms} near_ms={near_ms} /></td>
+      <td class="right num">{of.silent_ms === null ? <span class="faint">–</span> : brief(of.silent_ms)}</td>
+      <td class="right"><Moment ms={of.last_list_ms} near_ms={near_ms} /></td>
+      <td class="mono faint">{of.version ?? "–"}</td>
+      <td class="cell-error" title={of.error ?? undefined}>{of.error ?? <span class="faint">–</span>}</td>
+    </tr>
+  );
+}
+
+function DeadLetters({ of }: { of: Pipeline }) {
+  const t = useTranslate();
+  const { lang } = useStore(prefs);
+  const dead = of.dead_letters;
+  return (
+    <Panel title={t("pipeline.dead")} flush class="span-main" aside={dead && dead.count > 0 ? <span class="num tone-bad">{t("pipeline.dead_count", { n: count(dead.count, lang) })}</span> : undefined}>
+      {!dead ? <NotKnown /> : dead.latest.length === 0 ? (
+        <Empty title={t("pipeline.dead_none")} what={t("pipeline.dead_none_what")} />
+      ) : (
+        <table class="table stack">
+          <thead>
+            <tr>
+              <th scope="col">{t("pipeline.stage")}</th>
+              <th scope="col">{t("pipeline.error")}</th>
+              <th scope="col" class="right">{t("col.time")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {dead.latest.map((letter, i) => (
+              <tr key={i}>
+                <th scope="row">{letter.stage}{letter.kind && <span class="faint"> · {letter.kind}</span>}</th>
+                <td class="cell-wrap">{letter.error}</td>
+                <td class="right"><Moment ms={letter.observed_ms} near_ms={of.now_ms} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function Counters({ of }: { of: Pipeline }) {
+  const t = useTranslate();
+  const { lang } = useStore(prefs);
+  const entries = Object.entries(of.counters ?? {});
+  return (
+    <Panel title={t("pipeline.counters")} class="span-side">
+      {entries.length === 0 ? <NotKnown /> : (
+        <dl class="facts">
+          {entries.map(([name, value]) => [
+            <dt key={`${name}-name`}>{name.replaceAll("_", " ")}</dt>,
+            <dd key={name} class="num">{count(value, lang)}</dd>,
+          ])}
+        </dl>
+      )}
+    </Panel>
+  );
+}

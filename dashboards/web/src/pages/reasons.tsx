@@ -1,0 +1,45 @@
+/** What waiting time went to. */
+import { address, freshness } from "../api/client";
+import { useResource } from "../api/resource";
+import type { Reasons } from "../api/types";
+import { WaitingChart } from "../charts/waiting";
+import { Segmented } from "../components/controls";
+import { Panel } from "../components/panel";
+import { ReasonBars } from "../components/reasonbars";
+import { Skeleton } from "../components/states";
+import { useTitle } from "../components/title";
+import { useTranslate } from "../i18n";
+import { since, SPANS } from "../lists/span";
+import { adjust, href, useRoute } from "../state/route";
+import { useStore } from "../state/store";
+
+export function ReasonsView() {
+  const t = useTranslate();
+  const { query } = useRoute();
+  const fresh = useStore(freshness);
+  const span = query["range"] ?? "";
+  const params = { cluster: query["cluster"], queue: query["queue"], from: fresh ? since(span, fresh.now_ms) : null };
+  const unit = query["unit"] === "gpus" ? "gpus" : "jobs";
+  const { data } = useResource<Reasons>(address(["reasons"], { ...params, unit }), { of: "reasons" });
+  useTitle(t("reasons.title"));
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>{t("reasons.title")}</h1>
+        <Segmented
+          label={t("reasons.range")}
+          choices={[{ value: "", label: t("reasons.range.all") }, ...SPANS.map((value) => ({ value, label: t(`reasons.range.${value}`) }))]}
+          value={span}
+          onChange={(range) => adjust({ range })}
+        />
+      </div>
+      <p class="lead">{t("reasons.what")}</p>
+      <div class="columns">
+        <WaitingChart params={params} title={t("overview.chart")} />
+        <Panel title={t("job.breakdown")} class="span-all">
+          {data ? <ReasonBars of={data.totals} link={(reason) => href(["jobs"], { reason, sort: "-wait" })} /> : <Skeleton />}
+        </Panel>
+      </div>
+    </div>
+  );
+}
