@@ -156,12 +156,12 @@ class _Load:
             if status == "Success"
             else "[PUBLISH_TIMEOUT]transaction commit successfully, BUT data will be visible later"
         )
-        return self._answer(Status=status, Message=message, error_url=error_url)
+        return self._answer(status=status, message=message, error_url=error_url)
 
     def failed(self, message: str, error_url: str | None = None) -> Response:
         self.result.loaded = 0
         log.info("load %s failed: %s", self.label, message)
-        return self._answer(Status="Fail", Message=message, error_url=error_url)
+        return self._answer(status="Fail", message=message, error_url=error_url)
 
     def already(self, held: Held) -> Response:
         existing = "RUNNING" if held.state == "PREPARE" else "FINISHED"
@@ -169,7 +169,7 @@ class _Load:
             f"[LABEL_ALREADY_EXISTS]TStatus: errCode = 2, detailMessage = Label [{self.label}] has already been used, "
             f"relate to txn [{held.transaction_id}]"
         )
-        return self._answer(Status="Label Already Exists", Message=message, existing=existing)
+        return self._answer(status="Label Already Exists", message=message, existing=existing)
 
     def _elapsed_ms(self) -> int:
         return (time.monotonic_ns() - self._began_ns) // 1_000_000
@@ -177,23 +177,23 @@ class _Load:
     def _answer(
         self,
         *,
-        Status: str,
-        Message: str,
+        status: str,
+        message: str,
         existing: str | None = None,
-        error_url: str | None = None,  # noqa: N803
+        error_url: str | None = None,
     ) -> Response:
         fields: dict[str, object] = {
             "TxnId": self.transaction_id,
             "Label": self.label,
             "Comment": self.comment,
             "TwoPhaseCommit": "false",
-            "Status": Status,
+            "Status": status,
         }
         if existing is not None:
             fields["ExistingJobStatus"] = existing
         result = self.result
         fields |= {
-            "Message": Message,
+            "Message": message,
             "NumberTotalRows": result.total,
             "NumberLoadedRows": result.loaded,
             "NumberFilteredRows": result.filtered,

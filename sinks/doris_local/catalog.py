@@ -11,7 +11,7 @@ import threading
 import duckdb
 import msgspec
 
-from sinks.doris_local import ddl, errors, schema
+from sinks.doris_local import ddl, ddl_table, errors, schema
 from sinks.doris_local.engine import Engine
 
 INFORMATION_SCHEMA = "information_schema"
@@ -122,7 +122,7 @@ class Catalog:
 
 def _parse(database: str, text: str) -> Relation:
     statement = ddl.parse(text)
-    if isinstance(statement, ddl.CreateTable):
+    if isinstance(statement, ddl_table.CreateTable):
         keys = statement.table.keys
         columns = tuple(msgspec.structs.replace(c, key=c.name in keys) for c in statement.table.columns)
         return msgspec.structs.replace(statement.table, database=database, columns=columns)

@@ -12,8 +12,9 @@ import duckdb
 import msgspec
 
 from pipeline import clock
-from sinks.doris_local import ddl, errors, keys, macros, partitions, schema, table_rules, translate
+from sinks.doris_local import ddl, ddl_table, errors, keys, macros, partitions, schema, table_rules, translate
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog, Entry
+from sinks.doris_local.cursor import Name
 from sinks.doris_local.engine import Engine, literal, name, stored, visible, visible_name
 from sinks.doris_local.labels import Labels
 
@@ -50,11 +51,11 @@ class Definitions:
             for view in views:
                 try:
                     self._show_view(cursor, view)
-                except (duckdb.Error, errors.SqlError) as error:
-                    left.append((view, error))
+                except (duckdb.Error, errors.SqlError) as failure:
+                    left.append((view, failure))
             if len(left) == len(views):
-                for view, error in left:
-                    log.error("view %s.%s cannot be used: %s", view.database, view.name, error)
+                for view, reason in left:
+                    log.error("view %s.%s cannot be used: %s", view.database, view.name, reason)
                 return
             views = [view for view, _ in left]
 
@@ -68,7 +69,7 @@ class Definitions:
                         self._create_database(cursor, statement)
                     case ddl.DropDatabase():
                         self._drop_database(cursor, statement)
-                    case ddl.CreateTable():
+                    case ddl_table.CreateTable():
                         self._create_table(cursor, statement, database)
                     case ddl.CreateView():
                         self._create_view(cursor, statement, database)
@@ -115,7 +116,7 @@ class Definitions:
     # -- tables
 
     def _create_table(
-        self, cursor: duckdb.DuckDBPyConnection, statement: ddl.CreateTable, database: str | None
+        self, cursor: duckdb.DuckDBPyConnection, statement: ddl_table.CreateTable, database: str | None
     ) -> None:
         database, entries = self._place(statement.name, database)
         if statement.name.name in entries:
@@ -131,11 +132,9 @@ class Definitions:
         self._show_table(cursor, table)
         self._catalog.publish(database, {**entries, table.name: entry})
 
-    def _place(self, target: ddl.Name, database: str | None) -> tuple[str, dict[str, Entry]]:
+    def _place(self, target: Name, database: str | None) -> tuple[str, dict[str, Entry]]:
         """The database to work in and what is there. Raises SqlError if a name differs from another's only in case."""
-        database = target.database or database
-        if database is None:
-            raise errors.no_database()
+        database = target.within(database)
         if database == INFORMATION_SCHEMA:
             raise errors.refused("information_schema can't be changed")
         entries = self._catalog.entries(database)
@@ -149,9 +148,7 @@ class Definitions:
         )
 
     def _drop(self, cursor: duckdb.DuckDBPyConnection, statement: ddl.Drop, database: str | None) -> None:
-        database = statement.name.database or database
-        if database is None:
-            raise errors.no_database()
+        database = statement.name.within(database)
         entries = self._catalog.entries(database)
         entry = entries.get(statement.name.name)
         if entry is None:

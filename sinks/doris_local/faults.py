@@ -16,7 +16,7 @@ NAMES = (
     "publish_timeout",  # the load commits; the answer is Publish Timeout
     "too_many_versions",  # the load fails with -235
     "dead_backend",  # the frontend redirects to a port where nobody listens
-    "forgotten_label",  # the label is forgotten before the load begins, as after its expiry
+    "forgotten_label",  # the label is forgotten, as after its expiry, when it is asked for or used again
     "server_busy",  # a query fails: the cluster has no backend at the moment
 )
 

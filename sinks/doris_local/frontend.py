@@ -61,6 +61,8 @@ class Frontend:
     def _load_state(self, database: str, label: str) -> Response:
         if not label:
             return _reply(msg="Bad Request", code=403, data="No label selected.", count=0)
+        if self._faults.hit("forgotten_label"):
+            self._labels.free(database, label)
         return _success(self._labels.state(database, label))
 
     def _fault(self, request: Request) -> Response:

@@ -171,13 +171,13 @@ def _when(condition: exp.Expression, value: exp.Expression) -> exp.Expression:
 
 def _date_trunc(args: list[exp.Expression]) -> exp.Expression:
     _arity("date_trunc", args, 2)
-    moment, unit = args
-    if not (isinstance(unit, exp.Literal) and unit.is_string and unit.this.lower() in TRUNC_UNITS):
-        moment, unit = unit, moment
-    if not (isinstance(unit, exp.Literal) and unit.is_string):
+    texts = [arg for arg in args if isinstance(arg, exp.Literal) and arg.is_string]
+    if not texts:
         raise errors.refused("the time unit parameter of date_trunc function must be a string constant")
-    if unit.this.lower() not in TRUNC_UNITS:
+    unit = next((t for t in texts if t.this.lower() in TRUNC_UNITS), None)
+    if unit is None:
         raise errors.refused(f"date_trunc function time unit param only support argument is {'|'.join(TRUNC_UNITS)}")
+    moment = args[1] if unit is args[0] else args[0]
     return macro("date_trunc", as_moment(moment), exp.Literal.string(unit.this.lower()))
 
 
@@ -284,7 +284,8 @@ def _group_concat(args: list[exp.Expression]) -> exp.Expression:
     if distinct:
         parts = [*parts[0].expressions, *parts[1:]]
     _arity("group_concat", parts, 1, 2)
-    text = _text(parts[0])
+    # DuckDB orders a DISTINCT aggregate only by its argument itself, so that one stays as it is.
+    text = parts[0] if distinct and order is not None else _text(parts[0])
     value: exp.Expression = exp.Distinct(expressions=[text]) if distinct else text
     separator = parts[1] if len(parts) == 2 else exp.Literal.string(", ")
     if order is not None:

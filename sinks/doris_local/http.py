@@ -12,7 +12,7 @@ import io
 import socket
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import BinaryIO
+from typing import BinaryIO, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
@@ -41,7 +41,7 @@ class Response(msgspec.Struct, kw_only=True):
 class Request:
     """One request. Header names are lower-case. `body_to` may be called once."""
 
-    def __init__(self, connection: socket.socket, stream: BinaryIO, head: list[bytes]) -> None:
+    def __init__(self, connection: socket.socket, stream: io.BufferedReader, head: list[bytes]) -> None:
         try:
             self.method, target, _ = head[0].decode("latin-1").split(" ", 2)
         except ValueError:
@@ -137,7 +137,7 @@ def _headers(lines: list[bytes]) -> dict[str, str]:
 
 def serve(connection: socket.socket, handle: Callable[[Request], Response]) -> None:
     """Answer requests on the connection until either side wants no more."""
-    with connection.makefile("rb", buffering=CHUNK_BYTES) as stream:
+    with cast(io.BufferedReader, connection.makefile("rb", buffering=CHUNK_BYTES)) as stream:
         while head := _read_head(stream):
             try:
                 request = Request(connection, stream, head)
@@ -153,7 +153,7 @@ def serve(connection: socket.socket, handle: Callable[[Request], Response]) -> N
                 return
 
 
-def _read_head(stream: BinaryIO) -> list[bytes]:
+def _read_head(stream: io.BufferedReader) -> list[bytes]:
     """The request's lines up to the empty one; none when the client is gone."""
     lines: list[bytes] = []
     size = 0
@@ -179,14 +179,14 @@ def _send(connection: socket.socket, response: Response, keep_alive: bool) -> No
     connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + response.body)
 
 
-def _linger(connection: socket.socket, stream: BinaryIO) -> None:
+def _linger(connection: socket.socket, stream: io.BufferedReader) -> None:
     """Read on for a moment before closing: bytes left unread would make the kernel reset the client's connection, and
     the client would lose the answer."""
     connection.shutdown(socket.SHUT_WR)
     connection.settimeout(LINGER_S)
     left = MAX_LINGER_BYTES
     try:
-        while left > 0 and (chunk := stream.read1(CHUNK_BYTES)):  # type: ignore[attr-defined]
+        while left > 0 and (chunk := stream.read1(CHUNK_BYTES)):
             left -= len(chunk)
     except OSError:
         pass  # nothing more comes

@@ -13,55 +13,46 @@ import msgspec
 
 from pipeline import clock
 from sinks.doris_local import errors, keys, rows, schema, translate
+from sinks.doris_local.cursor import Cursor, Name
 from sinks.doris_local.engine import Engine, name
 from sinks.doris_local.labels import Labels
 from sinks.doris_local.load import merge_staged
 from sinks.doris_local.results import Done
-from sinks.doris_local.tokens import Kind, Token
+from sinks.doris_local.tokens import Token
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What an INSERT names: the table, the columns in order (none: all), and the text of VALUES or of a query."""
+    """What an INSERT names: the table, the columns in order (none: all), and a query for the rows."""
 
-    database: str | None
-    table: str
+    table: Name
     columns: tuple[str, ...]
     source: str
 
 
 def read(text: str, tokens: list[Token]) -> Target:
     """The statement taken apart. Raises SqlError for what is not supported."""
-    at = 2 if tokens[1].is_word("INTO") else 1
-    if tokens[1].is_word("OVERWRITE"):
+    cursor = Cursor(text, tokens)
+    cursor.expect("INSERT")
+    if cursor.token.is_word("OVERWRITE"):
         raise errors.unsupported("INSERT OVERWRITE")
-    at += tokens[at].is_word("TABLE")
-    parts = []
-    while tokens[at].kind in (Kind.WORD, Kind.NAME):
-        parts.append(tokens[at].value)
-        at += 1
-        if not tokens[at].is_symbol("."):
-            break
-        at += 1
-    if len(parts) == 3 and parts[0] == "internal":
-        del parts[0]
-    if len(parts) not in (1, 2) or tokens[at].is_word("PARTITION", "PARTITIONS", "TEMPORARY"):
-        raise errors.unsupported("this form of INSERT")
-    columns: list[str] = []
-    if tokens[at].is_symbol("(") and not tokens[at + 1].is_word("SELECT", "WITH"):
-        at += 1
-        while not tokens[at].is_symbol(")"):
-            if tokens[at].kind in (Kind.WORD, Kind.NAME):
-                columns.append(tokens[at].value)
-            elif not tokens[at].is_symbol(","):
-                raise errors.refused(f"mismatched input '{tokens[at].value}' in the column list")
-            at += 1
-        at += 1
-    if not tokens[at].is_word("VALUES", "SELECT", "WITH") and not tokens[at].is_symbol("("):
-        raise errors.unsupported(f"INSERT .. {tokens[at].value.upper()}")
-    source = text[tokens[at].start :].rstrip().removesuffix(";")
-    if tokens[at].is_word("VALUES"):
-        source = f"SELECT * FROM ({source}) AS `inserted`"
-    return Target(parts[0] if len(parts) == 2 else None, parts[-1], tuple(columns), source)
+    cursor.expect("INTO")
+    cursor.take("TABLE")
+    name = cursor.qualified()
+    if cursor.token.is_word("PARTITION", "PARTITIONS", "TEMPORARY", "WITH") and not tokens[cursor.at + 1].is_symbol(
+        "("
+    ):
+        raise errors.unsupported(f"INSERT .. {cursor.token.value.upper()}")
+    columns = cursor.names() if _names_follow(cursor) else ()
+    source = text[cursor.token.start :].rstrip().removesuffix(";")
+    if cursor.token.is_word("VALUES"):
+        return Target(name, columns, f"SELECT * FROM ({source}) AS `inserted`")
+    if not cursor.token.is_word("SELECT", "WITH") and not cursor.token.is_symbol("("):
+        raise cursor.unexpected("{'SELECT', 'VALUES', 'WITH'}")
+    return Target(name, columns, source)
+
+
+def _names_follow(cursor: Cursor) -> bool:
+    return cursor.token.is_symbol("(") and not cursor.tokens[cursor.at + 1].is_word("SELECT", "WITH")
 
 
 def run(engine: Engine, labels: Labels, table: schema.Table, target: Target, scope: translate.Scope) -> Done:
@@ -96,10 +87,10 @@ def _stage(
     if len(described) != len(order):
         raise errors.SqlError("Column count doesn't match value count", 1136, "21S01")
     sources = [name(f"c{n}") for n in range(len(order))]
-    texts = ", ".join(f"fn.to_text({s}) AS {name('raw_' + c)}" for s, c in zip(sources, order, strict=True))
-    raw = f"SELECT {texts}, NULL::VARCHAR AS json FROM ({query}) AS given({', '.join(sources)})"
-    cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {rows.typed(table, shape, raw, given_all=True)}")
-    wrong = cursor.execute(f"SELECT error FROM {keys.STAGED} WHERE error IS NOT NULL LIMIT 1").fetchone()
+    values = ", ".join(f"fn.to_text({s}) AS {rows.raw(c)}" for s, c in zip(sources, order, strict=True))
+    texts = f"SELECT {values}, NULL::VARCHAR AS {rows.LINE} FROM ({query}) AS given({', '.join(sources)})"
+    cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {rows.typed(table, shape, texts, given_all=True)}")
+    wrong = cursor.execute(f"SELECT {rows.ERROR} FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL LIMIT 1").fetchone()
     if wrong is not None:
         raise errors.refused(f"Insert has filtered data in strict mode. {wrong[0]}")
 

@@ -14,7 +14,10 @@ from sinks.doris_local import schema
 from sinks.doris_local.engine import name, stored
 
 STAGED = "temp.staged"  # the batch: every stored column; the row id is the order of arrival
-WINNERS = "temp.winners"  # what the batch comes to, and in `old_row` the row id it replaces
+WINNERS = "temp.winners"  # what the batch comes to, and in OLD_ROW the row id it replaces
+
+# Names beside those of a table's columns; no column may begin with __DORIS_.
+OLD_ROW = "__DORIS_OLD_ROW__"
 
 
 def stored_columns(table: schema.Table) -> dict[str, str]:
@@ -43,7 +46,7 @@ def merge(table: schema.Table) -> list[str]:
     winners = _unique_winners(table) if table.model == "UNIQUE" else _aggregate_winners(table)
     return [
         f"CREATE OR REPLACE TEMP TABLE winners AS {winners}",
-        f"DELETE FROM {target} WHERE rowid IN (SELECT old_row FROM {WINNERS} WHERE old_row IS NOT NULL)",
+        f"DELETE FROM {target} WHERE rowid IN (SELECT {OLD_ROW} FROM {WINNERS} WHERE {OLD_ROW} IS NOT NULL)",
         f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {WINNERS}",
         "DROP TABLE temp.winners",
     ]
@@ -57,7 +60,7 @@ def _unique_winners(table: schema.Table) -> str:
         order = f"{column} DESC NULLS LAST, {order}"
         wins = f"(old.rowid IS NULL OR old.{column} IS NULL OR new.{column} >= old.{column})"
     return f"""
-        SELECT new.*, old.rowid AS old_row
+        SELECT new.*, old.rowid AS {OLD_ROW}
         FROM (SELECT * FROM {STAGED} QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1) AS new
         LEFT JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}
         WHERE {wins}"""
@@ -85,7 +88,7 @@ def _aggregate_winners(table: schema.Table) -> str:
     reduced = ", ".join(f"CAST({_REDUCE[how].format(n)} AS {duck}) AS {n}" for n, how, duck in values)
     combined = ", ".join(f"CAST({_COMBINE[how].format(n)} AS {duck}) AS {n}" for n, how, duck in values)
     return f"""
-        SELECT {", ".join(f"new.{name(k)}" for k in table.keys)}, {combined}, old.rowid AS old_row
+        SELECT {", ".join(f"new.{name(k)}" for k in table.keys)}, {combined}, old.rowid AS {OLD_ROW}
         FROM (SELECT {keys}, {reduced} FROM {STAGED} GROUP BY {keys}) AS new
         LEFT JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}"""
 

@@ -35,13 +35,13 @@ class Listener:
 
     def stop(self) -> None:
         """Accept no more and cut what is open."""
-        self._socket.close()
         with self._lock:
-            for connection in self._open:
+            for each in (self._socket, *self._open):
                 try:
-                    connection.shutdown(socket.SHUT_RDWR)
+                    each.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it; closing alone does not
                 except OSError:
                     pass  # the client was faster
+        self._socket.close()
 
     def _accept(self) -> None:
         while True:

@@ -15,7 +15,9 @@ import msgspec
 
 from pipeline import clock
 from sinks.doris_local import keys, rows, schema
+from sinks.doris_local.catalog import Catalog
 from sinks.doris_local.engine import Engine, literal
+from sinks.doris_local.errors import SqlError
 from sinks.doris_local.labels import Labels
 
 MAX_REASONS = 100  # lines kept for a load's error log
@@ -51,8 +53,9 @@ class Result(msgspec.Struct, kw_only=True):
 class Loader:
     """Runs loads; safe to call from many threads."""
 
-    def __init__(self, engine: Engine, labels: Labels) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, labels: Labels) -> None:
         self._engine = engine
+        self._catalog = catalog
         self._labels = labels
 
     def run(self, order: Order, body: Path, result: Result) -> None:
@@ -83,32 +86,43 @@ class Loader:
             bad = _keep_good_lines(body, order.gzipped)
             self._read(cursor, order, body, gzipped=False)
         result.reasons = [_reason("Parse json data for JsonDoc failed.", line.decode(errors="replace")) for line in bad]
-        staged, wrong = _one(cursor, f"SELECT count(*), count(__error) FROM {keys.STAGED}")
+        staged, wrong = _one(cursor, f"SELECT count(*), count({rows.ERROR}) FROM {keys.STAGED}")
         result.total, result.filtered = staged + len(bad), wrong + len(bad)
         if wrong:
             failed = cursor.execute(
-                f"SELECT __error, json FROM {keys.STAGED} WHERE __error IS NOT NULL ORDER BY rowid LIMIT {MAX_REASONS}"
+                f"SELECT {rows.ERROR}, {rows.LINE} FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL "
+                f"ORDER BY rowid LIMIT {MAX_REASONS}"
             ).fetchall()
             result.reasons += [_reason(error, line) for error, line in failed]
-            cursor.execute(f"DELETE FROM {keys.STAGED} WHERE __error IS NOT NULL")
+            cursor.execute(f"DELETE FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL")
         result.reasons = result.reasons[:MAX_REASONS]
 
     def _read(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
         source = (
             f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
-            f"columns = {{json: 'JSON'}}, maximum_object_size = {1 << 27}, "
+            f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {1 << 27}, "
             f"compression = '{'gzip' if gzipped else 'none'}')"
         )
         query = rows.from_json(order.table, order.shape, source)
-        kept = "CASE WHEN __error IS NOT NULL THEN json END AS json"
+        kept = f"CASE WHEN {rows.ERROR} IS NOT NULL THEN {rows.LINE} END AS {rows.LINE}"
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
 
     def _commit(self, cursor: duckdb.DuckDBPyConnection, order: Order) -> None:
         now_ms = clock.now_ms()
         with self._engine.writing(cursor):
+            self._check_unchanged(order.table)
             merge_staged(cursor, order.table)
             self._labels.write(cursor, order.table.database, order.label, now_ms)
         self._labels.done(order.table.database, order.label, now_ms)
+
+    def _check_unchanged(self, table: schema.Table) -> None:
+        """The rows were read for this definition, and definitions change only under the write lock, held here."""
+        try:
+            same = self._catalog.table(table.database, table.name) == table
+        except SqlError as error:
+            raise LoadFailed(f"[ANALYSIS_ERROR]TStatus: {error.message}") from error
+        if not same:
+            raise LoadFailed(f"[INTERNAL_ERROR]table {table.name} was altered during the load, try again")
 
 
 def merge_staged(cursor: duckdb.DuckDBPyConnection, table: schema.Table) -> None:

@@ -128,7 +128,8 @@ def _shape(table: schema.Table, headers: Mapping[str, str], condition: Condition
     hidden = _names(headers, "hidden_columns")
     if named and hidden:
         raise analysis("hidden_columns can't be used together with columns")
-    columns, sources = None, ()
+    columns: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
     if named:
         hidden = tuple(n for n in named if n in schema.HIDDEN)
         rest = tuple(n for n in named if n not in hidden)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from sinks.doris_local import ddl, errors, functions, schema
+from sinks.doris_local import ddl_table, errors, functions, schema
 from sinks.doris_local.reserved import RESERVED
 
 STRUCTURE = {
@@ -94,7 +94,7 @@ def cast_type(node: exp.DataType) -> schema.Type:
     text = node.sql(dialect="doris").upper()
     if text in ("CHAR", "VARCHAR"):
         return schema.Type("text")
-    return ddl.parse_type(_SQLGLOT_TYPES.get(text, text))
+    return ddl_table.parse_type(_SQLGLOT_TYPES.get(text, text))
 
 
 # -- arithmetic

@@ -2,7 +2,8 @@
 
 Every value is read as text and then cast, as Doris does. A missing key takes the column's default, an explicit null
 stays null; a value that cannot be cast is null, or in strict mode a bad row; null in a NOT NULL column, a text over its
-length in bytes: a bad row. Bad rows are told apart by the column `__error`, null for good ones.
+length in bytes: a bad row. Bad rows are told apart by the column
+`ERROR`, null for good ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from sinks.doris_local import errors, schema
 from sinks.doris_local.engine import literal, name
 from sinks.doris_local.keys import stored_columns
 
-JSON_NUMBER_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+# Names beside those of a table's columns; no column may begin with __DORIS_.
+LINE = "__DORIS_LINE__"  # the JSON object of the row
+ERROR = "__DORIS_ERROR__"  # why the row is filtered
+FIELDS = "__DORIS_FIELDS__"
+SENT_SIGN = "__DORIS_SENT_SIGN__"
+RAW = "__DORIS_RAW_"  # before a column's name: its value as text
+UNCAST = "__DORIS_UNCAST_"  # before a column's name: whether there was a value that is none of its type
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,34 +45,38 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def from_json(table: schema.Table, shape: Shape, source: str) -> str:
-    """A query over `source`, a relation with one JSON object a row in column `json`; see `typed` for its columns."""
+    """A query over `source`, a relation with one JSON object a row in column `LINE`; see `typed` for its columns."""
     keys = dict.fromkeys((*_filled(table, shape), *shape.sources, *shape.hidden))
     if shape.sequence_source:
         keys[shape.sequence_source] = None
     form = msgspec.json.encode(dict.fromkeys(keys, "VARCHAR")).decode()
-    fields = ", ".join(f"fields.{name(k)} AS {name('raw_' + k)}" for k in keys)
-    raw = f"""
-        SELECT {fields}, json FROM (SELECT json_transform(json, {literal(form)}) AS fields, json FROM {source})"""
-    return typed(table, shape, raw)
+    texts = ", ".join(f"{FIELDS}.{name(k)} AS {raw(k)}" for k in keys)
+    split = f"SELECT json_transform({LINE}, {literal(form)}) AS {FIELDS}, {LINE} FROM {source}"
+    return typed(table, shape, f"SELECT {texts}, {LINE} FROM ({split})")
 
 
-def typed(table: schema.Table, shape: Shape, raw: str, *, given_all: bool = False) -> str:
-    """A query over `raw`, a query with texts in columns `raw_NAME` and their source in `json`.
+def typed(table: schema.Table, shape: Shape, texts: str, *, given_all: bool = False) -> str:
+    """A query over `texts`, a query that gives each column's value as text, named by `raw`, and its source as `LINE`.
 
-    It gives the stored columns, `__error` and `json`. `given_all`: a null is a null, never a missing value.
+    It gives the stored columns, `ERROR` and `LINE`. `given_all`: a null is a null, never a missing value.
     """
     filled = _filled(table, shape)
     values = [_typed(c, c.name in filled, given_all) for c in table.columns]
-    values += [f"{name('raw_' + s)} AS {name(s)}" for s in shape.sources]
+    values += [f"{raw(s)} AS {name(s)}" for s in shape.sources]
     values += _hidden(table, shape)
     if shape.strict:
-        values += [f"({_uncast(c)}) AS {name('uncast_' + c.name)}" for c in table.columns if c.name in filled]
+        values += [f"({_uncast(c)}) AS {name(UNCAST + c.name)}" for c in table.columns if c.name in filled]
     stored = ", ".join(name(c) for c in stored_columns(table) if c != schema.DELETE_SIGN)
     if table.model == "UNIQUE":
         stored += f", {_delete_sign(shape)} AS {name(schema.DELETE_SIGN)}"
     return f"""
-        SELECT {stored}, {_error(table, shape, filled)} AS __error, json
-        FROM (SELECT {", ".join(values)}, json FROM ({raw}))"""
+        SELECT {stored}, {_error(table, shape, filled)} AS {ERROR}, {LINE}
+        FROM (SELECT {", ".join(values)}, {LINE} FROM ({texts}))"""
+
+
+def raw(column: str) -> str:
+    """The name of a column's value as text, quoted."""
+    return name(RAW + column)
 
 
 def _filled(table: schema.Table, shape: Shape) -> tuple[str, ...]:
@@ -71,13 +84,13 @@ def _filled(table: schema.Table, shape: Shape) -> tuple[str, ...]:
 
 
 def _typed(column: schema.Column, filled: bool, given_all: bool) -> str:
-    raw = name("raw_" + column.name)
+    text = raw(column.name)
     default = _default(column)
     if not filled:
         return f"CAST({default} AS {column.type.duck}) AS {name(column.name)}"
-    value = cast(raw, column.type)
+    value = cast(text, column.type)
     if column.default is not None and not given_all:
-        missing = f"{raw} IS NULL AND NOT json_exists(json, {literal(_path(column.name))})"
+        missing = f"{text} IS NULL AND NOT json_exists({LINE}, {literal(_path(column.name))})"
         value = f"CASE WHEN {missing} THEN CAST({default} AS {column.type.duck}) ELSE {value} END"
     return f"{value} AS {name(column.name)}"
 
@@ -97,35 +110,35 @@ def _default(column: schema.Column) -> str:
 _OFFSET = r"[0-9](Z|[+-][0-9]{2}:?[0-9]{2})$"
 
 
-def cast(raw: str, type_: schema.Type) -> str:
-    """`raw`, a text, as a value of the type; null if it is none. Offsets of times are turned into UTC."""
+def cast(text: str, type_: schema.Type) -> str:
+    """The text as a value of the type; null if it is none. Offsets of times are turned into UTC."""
     if type_.name in schema.STRINGS:
-        return raw
+        return text
     if type_.name == "json":
-        return f"CASE WHEN json_valid({raw}) THEN json({raw}) END"
+        return f"CASE WHEN json_valid({text}) THEN json({text}) END"
     if type_.name in schema.INTEGERS:
-        return f"CASE WHEN regexp_full_match({raw}, '[+-]?[0-9]+') THEN TRY_CAST({raw} AS {type_.duck}) END"
+        return f"CASE WHEN regexp_full_match({text}, '[+-]?[0-9]+') THEN TRY_CAST({text} AS {type_.duck}) END"
     if type_.name == "datetime":
-        plain = f"TRY_CAST({raw} AS {type_.duck})"
-        zoned = f"CAST(TRY_CAST({raw} AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS {type_.duck})"
-        return f"CASE WHEN strlen({raw}) > 19 AND regexp_matches({raw}, '{_OFFSET}') THEN {zoned} ELSE {plain} END"
-    return f"TRY_CAST({raw} AS {type_.duck})"
+        plain = f"TRY_CAST({text} AS {type_.duck})"
+        zoned = f"CAST(TRY_CAST({text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS {type_.duck})"
+        return f"CASE WHEN strlen({text}) > 19 AND regexp_matches({text}, '{_OFFSET}') THEN {zoned} ELSE {plain} END"
+    return f"TRY_CAST({text} AS {type_.duck})"
 
 
 def _uncast(column: schema.Column) -> str:
-    raw = name("raw_" + column.name)
-    return f"{raw} IS NOT NULL AND {cast(raw, column.type)} IS NULL"
+    text = raw(column.name)
+    return f"{text} IS NOT NULL AND {cast(text, column.type)} IS NULL"
 
 
 def _hidden(table: schema.Table, shape: Shape) -> list[str]:
     """Expressions for the delete sign as sent and for the hidden sequence column."""
     parts = []
     if schema.DELETE_SIGN in shape.hidden:
-        parts.append(f"{cast(name('raw_' + schema.DELETE_SIGN), schema.Type('tinyint'))} AS sent_sign")
+        parts.append(f"{cast(raw(schema.DELETE_SIGN), schema.Type('tinyint'))} AS {SENT_SIGN}")
     if schema.SEQUENCE in stored_columns(table):
         assert table.sequence_type is not None, "a hidden sequence column has a type"
-        raw = name("raw_" + (shape.sequence_source or schema.SEQUENCE))
-        parts.append(f"{cast(raw, table.sequence_type)} AS {name(schema.SEQUENCE)}")
+        text = raw(shape.sequence_source or schema.SEQUENCE)
+        parts.append(f"{cast(text, table.sequence_type)} AS {name(schema.SEQUENCE)}")
     return parts
 
 
@@ -135,7 +148,7 @@ def _delete_sign(shape: Shape) -> str:
     if shape.delete_if:
         return f"CASE WHEN {shape.delete_if} THEN 1::TINYINT ELSE 0::TINYINT END"
     if schema.DELETE_SIGN in shape.hidden:
-        return "CASE WHEN coalesce(sent_sign, 0) <> 0 THEN 1::TINYINT ELSE 0::TINYINT END"
+        return f"CASE WHEN coalesce({SENT_SIGN}, 0) <> 0 THEN 1::TINYINT ELSE 0::TINYINT END"
     return "0::TINYINT"
 
 
@@ -143,18 +156,15 @@ def _error(table: schema.Table, shape: Shape, filled: tuple[str, ...]) -> str:
     """The first reason against a row, in the words of Doris' error log."""
     cases = []
     for column in table.columns:
-        value = name(column.name)
+        value, place, longest = name(column.name), f"column_name[{column.name}]", column.type.max_bytes
         if shape.strict and column.name in filled:
-            cases.append(
-                (name("uncast_" + column.name), f"column({column.name}) value is incorrect while strict mode is true")
-            )
+            reason = f"column({column.name}) value is incorrect while strict mode is true"
+            cases.append((name(UNCAST + column.name), reason))
         if not column.nullable:
-            cases.append(
-                (f"{value} IS NULL", f"column_name[{column.name}], null value for not null column, type={column.type}")
-            )
-        if column.type.max_bytes is not None:
-            reason = f"column_name[{column.name}], the length of input is too long than schema. schema length: {column.type.max_bytes}"
-            cases.append((f"strlen({value}) > {column.type.max_bytes}", reason))
+            cases.append((f"{value} IS NULL", f"{place}, null value for not null column, type={column.type}"))
+        if longest is not None:
+            reason = f"{place}, the length of input is too long than schema. schema length: {longest}"
+            cases.append((f"strlen({value}) > {longest}", reason))
     whens = " ".join(f"WHEN {test} THEN {literal(reason)}" for test, reason in cases)
     return f"CASE {whens} END" if whens else "NULL::VARCHAR"
 
@@ -166,7 +176,7 @@ def split_lines(body: bytes) -> tuple[bytes, list[bytes]]:
         if not line.strip():
             continue
         try:
-            JSON_NUMBER_OBJECT.decode(line)
+            _OBJECT.decode(line)
             line.decode()
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
             bad.append(line)

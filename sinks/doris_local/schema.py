@@ -176,7 +176,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
     def create_text(self) -> str:
         """The table in Doris' normal form, which the DDL parser reads back to an equal table."""
-        body = ",\n".join(f"  {part.text()}" for part in (*self.columns, *self.indexes))
+        parts = [column.text() for column in self.columns] + [index.text() for index in self.indexes]
+        body = ",\n".join(f"  {part}" for part in parts)
         lines = [
             f"CREATE TABLE {quote_name(self.name)} (\n{body}\n) ENGINE=OLAP",
             f"{self.model} KEY({_names(self.keys)})",

@@ -54,7 +54,7 @@ class Server:
         definitions = Definitions(self._engine, catalog, labels)
         definitions.rebuild()
         statements = Statements(self._engine, catalog, labels, definitions, faults)
-        backend = Backend(access, catalog, labels, Loader(self._engine, labels), faults, self._engine.scratch)
+        backend = Backend(access, catalog, labels, Loader(self._engine, catalog, labels), faults, self._engine.scratch)
         backend_listener = Listener(options.backend_port, partial(http.serve, handle=backend.handle))
         backend.port = backend_listener.port
         frontend = Frontend(access, labels, faults, backend.port)

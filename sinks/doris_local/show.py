@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-
 from sinks.doris_local import errors, partitions, results, schema, variables
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog
+from sinks.doris_local.cursor import Cursor, Name
 from sinks.doris_local.engine import Engine
 from sinks.doris_local.information_schema import CHARSET, COLLATION, COLUMN_KEYS, TABLES, columns_of, row_count
 from sinks.doris_local.listener import HOST
 from sinks.doris_local.tokens import Kind, Token
 
 BACKEND_ID = 10001
+
+Row = tuple[object, ...]
 
 
 class Show:
@@ -28,12 +30,12 @@ class Show:
         self._catalog = catalog
         self.ports = (0, 0, 0)
 
-    def answer(self, tokens: list[Token], database: str | None, own: dict[str, str]) -> results.Table:
-        """`tokens` are the whole statement's; `own` the session's variables. Raises SqlError."""
-        ask = _Ask(tokens, database)
+    def answer(self, text: str, tokens: list[Token], database: str | None, own: dict[str, str]) -> results.Table:
+        """`database` and `own` variables are the session's. Raises SqlError."""
+        ask = _Ask(text, tokens, database)
         if tokens[0].is_word("DESC", "DESCRIBE", "EXPLAIN"):
             return self._describe(ask)
-        ask.take("FULL", "GLOBAL", "SESSION", "LOCAL", "EXTENDED", "ALL")
+        ask.modifiers("FULL", "GLOBAL", "SESSION", "LOCAL", "EXTENDED", "ALL")
         kind = ask.word()
         if kind == "CREATE":
             return self._create(ask)
@@ -184,7 +186,7 @@ class Show:
     def _create(self, ask: _Ask) -> results.Table:
         kind = ask.word()
         if kind in ("DATABASE", "SCHEMA"):
-            database = ask.identifier()
+            database = ask.qualified().name
             self._catalog.entries(database)
             return results.texts(("Database", "Create Database"), [(database, f"CREATE DATABASE `{database}`")])
         if kind not in ("TABLE", "VIEW"):
@@ -270,113 +272,68 @@ class Show:
 
     def _alter(self, ask: _Ask) -> results.Table:
         """Schema changes are done at once, so none is ever under way."""
-        ask.expect("TABLE")
-        ask.expect("COLUMN")
+        ask.expect("TABLE", "COLUMN")
         heads = ("JobId", "TableName", "CreateTime", "FinishTime", "IndexName", "IndexId", "OriginIndexId",
                  "SchemaVersion", "TransactionId", "State", "Msg", "Progress", "Timeout")  # fmt: skip
         return results.texts(heads, ())
 
 
-class _Ask:
-    """A cursor over the statement's tokens, and the filter at its end."""
+class _Ask(Cursor):
+    """A cursor behind the first word, the session's database, and the words taken on the way."""
 
-    def __init__(self, tokens: list[Token], database: str | None) -> None:
-        self._tokens = tokens
-        self._at = 1
+    def __init__(self, text: str, tokens: list[Token], database: str | None) -> None:
+        super().__init__(text, tokens)
+        self.at = 1
         self._database = database
         self.taken: set[str] = set()
         self.kind = ""
 
-    @property
-    def token(self) -> Token:
-        return self._tokens[self._at]
-
-    def take(self, *words: str) -> bool:
-        found = False
+    def modifiers(self, *words: str) -> None:
         while self.token.is_word(*words):
             self.taken.add(self.token.value.upper())
-            self._at += 1
-            found = True
-        return found
-
-    def expect(self, word: str) -> None:
-        if not self.take(word):
-            raise errors.refused(f"mismatched input '{self.token.value}' expecting {word}")
+            self.at += 1
 
     def word(self) -> str:
-        self.kind = self.token.value.upper()
-        self._at += self.token.kind is not Kind.END
+        self.kind = self.value(Kind.WORD, expected="a kind of things").upper()
         return self.kind
-
-    def string(self) -> str:
-        if self.token.kind is not Kind.STRING:
-            raise errors.refused(f"mismatched input '{self.token.value}' expecting STRING_LITERAL")
-        self._at += 1
-        return self._tokens[self._at - 1].value
-
-    def identifier(self) -> str:
-        if self.token.kind not in (Kind.WORD, Kind.NAME):
-            raise errors.refused(f"mismatched input '{self.token.value}' expecting identifier")
-        self._at += 1
-        return self._tokens[self._at - 1].value
-
-    def name(self) -> tuple[str, str]:
-        """Database and table, the session's database if none is named."""
-        parts = [self.identifier()]
-        while self.token.is_symbol("."):
-            self._at += 1
-            parts.append(self.identifier())
-        if len(parts) == 3 and parts[0] == "internal":
-            del parts[0]
-        database = parts[0] if len(parts) > 1 else self._database
-        if database is None:
-            raise errors.no_database()
-        return database, parts[-1]
 
     def from_table(self) -> tuple[str, str]:
         """FROM table [FROM database]."""
-        if not self.take("FROM", "IN"):
-            raise errors.refused(f"mismatched input '{self.token.value}' expecting FROM")
-        database, table = self.name_or_bare()
-        if self.take("FROM", "IN"):
-            database = self.identifier()
-        if database is None:
-            raise errors.no_database()
-        return database, table
+        if not (self.take("FROM") or self.take("IN")):
+            raise self.unexpected("FROM")
+        name = self.qualified()
+        if self.take("FROM") or self.take("IN"):
+            name = Name(self.qualified().name, name.name)
+        return name.within(self._database), name.name
 
-    def name_or_bare(self) -> tuple[str | None, str]:
-        kept, self._database = self._database, self._database or ""
-        database, table = self.name()
-        self._database = kept
-        return database or None, table
+    def name(self) -> tuple[str, str]:
+        """A table with its database."""
+        name = self.qualified()
+        return name.within(self._database), name.name
 
     def from_database(self) -> str:
-        database = self.identifier() if self.take("FROM", "IN") else self._database
-        if self.token.is_symbol("."):  # internal.database
-            self._at += 1
-            database = self.identifier()
-        if database is None:
-            raise errors.no_database()
-        return database
+        """[FROM database]."""
+        if self.take("FROM") or self.take("IN"):
+            return self.qualified().name
+        return Name(None, "").within(self._database)
 
-    def filtered(self, rows: Iterable[tuple[object, ...]]) -> list[tuple[object, ...]]:
-        """The rows whose first column is LIKE the pattern at the statement's end, if there is one."""
-        matches: Callable[[object], bool] = lambda _: True  # noqa: E731
+    def filtered(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows whose first column fits LIKE or WHERE at the statement's end, if there is one."""
+        keep = self._filter()
+        self.end()
+        return [row for row in rows if keep(str(row[0]))]
+
+    def _filter(self) -> Callable[[str], bool]:
         if self.take("LIKE"):
             pattern = like(self.string())
-            matches = lambda value: pattern.fullmatch(str(value)) is not None  # noqa: E731
-        elif self.take("WHERE"):
+            return lambda value: pattern.fullmatch(value) is not None
+        if self.take("WHERE"):
             self.identifier()
-            if not self.token.is_symbol("="):
+            if not self.take_symbol("="):
                 raise errors.unsupported("SHOW .. WHERE other than column = 'text'")
-            self._at += 1
             wanted = self.string().lower()
-            matches = lambda value: str(value).lower() == wanted  # noqa: E731
-        if self.token.is_symbol(";"):
-            self._at += 1
-        if self.token.kind is not Kind.END:
-            raise errors.refused(f"mismatched input '{self.token.value}' expecting <EOF>")
-        return [row for row in rows if matches(row[0])]
+            return lambda value: value.lower() == wanted
+        return lambda _: True
 
 
 def like(pattern: str) -> re.Pattern[str]:

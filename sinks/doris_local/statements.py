@@ -12,6 +12,7 @@ import msgspec
 from sinks.doris_local import ddl, errors, insert, results, translate, variables
 from sinks.doris_local.access import USER
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog
+from sinks.doris_local.cursor import Cursor, Name
 from sinks.doris_local.definitions import Definitions
 from sinks.doris_local.engine import Engine, visible
 from sinks.doris_local.faults import Faults
@@ -46,7 +47,6 @@ class Statements:
 
     def use(self, session: Session, database: str) -> None:
         """Raises SqlError if there is no such database."""
-        database = database.removeprefix("internal.")
         if database != INFORMATION_SCHEMA:
             self._catalog.entries(database)
         session.database = database
@@ -58,7 +58,7 @@ class Statements:
         if first.is_word("SELECT", "WITH") or first.is_symbol("("):
             return self._select(session, text)
         if first.is_word("SHOW", "DESC", "DESCRIBE", "EXPLAIN"):
-            return self.show.answer(tokens, session.database, session.variables)
+            return self.show.answer(text, tokens, session.database, session.variables)
         return self._effect(session, text, tokens)
 
     def _effect(self, session: Session, text: str, tokens: list[Token]) -> results.Done:
@@ -68,9 +68,12 @@ class Statements:
         elif first.is_word("INSERT"):
             return self._insert(session, text, tokens)
         elif first.is_word("USE"):
-            self.use(session, "".join(t.value for t in tokens[1:-1] if not t.is_symbol(";")))
+            cursor = Cursor(text, tokens)
+            cursor.expect("USE")
+            self.use(session, cursor.qualified().name)
+            cursor.end()
         elif first.is_word("SET"):
-            variables.assign(session.variables, tokens)
+            variables.assign(session.variables, text, tokens)
         elif first.is_word("COMMIT", "ROLLBACK"):
             pass  # every statement is its own transaction, so there is nothing left to end
         elif first.kind is Kind.END:
@@ -97,7 +100,7 @@ class Statements:
         )
         if column:
             return errors.refused(f"Unknown column '{column[1]}' in 'table list'")
-        macro = re.search(r"Macro (?:fn\.)?(\w+)\(\) does not support the supplied arguments", text)
+        macro = re.search(r'Macro "?(?:fn\.)?(\w+)"?\(\) does not support the supplied arguments', text)
         if macro:
             return errors.refused(f"Can not found function '{macro[1]}' with these argument types")
         return errors.refused(text.replace("\n", " "))
@@ -124,17 +127,12 @@ class Statements:
 
     def _insert(self, session: Session, text: str, tokens: list[Token]) -> results.Done:
         target = insert.read(text, tokens)
-        database = target.database or session.database
-        if database is None:
-            raise errors.no_database()
-        table = self._catalog.table(database, target.table)
+        table = self._catalog.table(target.table.within(session.database), target.table.name)
         return insert.run(self._engine, self._labels, table, target, self._scope(session))
 
     def _scope(self, session: Session) -> translate.Scope:
         def resolve(database: str | None, table: str) -> tuple[str, str, str]:
-            database = database or session.database
-            if database is None:
-                raise errors.no_database()
+            database = Name(database, table).within(session.database)
             if database.lower() == INFORMATION_SCHEMA:
                 return self._information_schema.resolve(table)
             self._catalog.relation(database, table)

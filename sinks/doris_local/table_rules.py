@@ -86,6 +86,8 @@ def _check_columns(columns: tuple[schema.Column, ...]) -> None:
 def check_column_name(name: str) -> None:
     if name.upper().startswith("__DORIS_"):
         raise errors.refused(f"Incorrect column name '{name}': column name can't start with '__DORIS_'")
+    if name.lower() == "rowid":
+        raise errors.unsupported("a column called rowid")
     if not COLUMN_NAME.fullmatch(name):
         raise errors.SqlError(f"Incorrect column name '{name}'", 1166, "42000")
 
@@ -264,7 +266,7 @@ def _settle_properties(table: schema.Table) -> tuple[tuple[str, str], ...]:
     unknown = {k: v for k, v in properties.items() if k not in KNOWN_PROPERTIES}
     if unknown:
         raise errors.refused(f"Unknown properties: {{{', '.join(f'{k}={v}' for k, v in unknown.items())}}}")
-    _check_replicas(properties)
+    _settle_replicas(properties)
     if table.model == "UNIQUE":
         properties.setdefault(MERGE_ON_WRITE, "true")
         if properties.get("compaction_policy") == "time_series":
@@ -277,9 +279,10 @@ def _settle_properties(table: schema.Table) -> tuple[tuple[str, str], ...]:
     return tuple(properties.items())
 
 
-def _check_replicas(properties: dict[str, str]) -> None:
+def _settle_replicas(properties: dict[str, str]) -> None:
+    """Doris keeps a number of replicas as an allocation to its default resource group."""
     allocation = properties.get("replication_allocation", "")
-    wanted = properties.get("replication_num") or allocation.rpartition(":")[2].strip() or "3"
+    wanted = properties.pop("replication_num", "") or allocation.rpartition(":")[2].strip() or "3"
     if not wanted.isdigit() or wanted == "0":
         raise errors.refused(f"replication_num should be a positive number, got '{wanted}'")
     if int(wanted) > 1:
@@ -287,6 +290,7 @@ def _check_replicas(properties: dict[str, str]) -> None:
             "replication num should be less than the number of available backends. "
             f"replication num is {wanted}, available backend num is 1"
         )
+    properties["replication_allocation"] = "tag.location.default: 1"
 
 
 def with_columns(table: schema.Table, added: tuple[schema.Column, ...], after: str | None) -> schema.Table:

@@ -16,7 +16,7 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
-from sinks.doris_local import errors, functions, labels_of, nodes
+from sinks.doris_local import errors, functions, headings, nodes
 from sinks.doris_local.tokens import Kind, Token, tokenize
 
 PREFIX = "fn__"
@@ -51,20 +51,24 @@ def query(text: str, scope: Scope) -> Query:
     tree = _parse(tokens, text)
     if not isinstance(tree, exp.Query):
         raise errors.unsupported(f"statement {tokens[0].value.upper()}")
-    return Query(_render(_rewrite(tree, scope)), labels_of.labels(text, tokens))
+    return Query(_render(_rewrite(tree, scope)), headings.labels(text, tokens))
 
 
 def condition(text: str) -> str:
     """A boolean expression over columns, without tables."""
     text = f"SELECT {text}"
     tree = _parse(tokenize(text), text)
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or len(tree.args) > 1 and tree.args.get("from_"):
-        raise errors.refused(f"'{text}' is no expression")
+    if (
+        not isinstance(tree, exp.Select)
+        or len(list(tree.find_all(exp.Query, exp.From))) > 1
+        or len(tree.expressions) != 1
+    ):
+        raise errors.refused(f"'{text}' is no expression over columns")
     return _render(_rewrite(tree, Scope(_no_table)).expressions[0])
 
 
 def _no_table(database: str | None, table: str) -> tuple[str, str, str]:
-    raise errors.unsupported("a subquery here")
+    raise errors.unsupported("a table here")
 
 
 def _parse(tokens: list[Token], text: str) -> exp.Expression:
@@ -98,13 +102,15 @@ def _prepared(tokens: list[Token], text: str) -> str:
                 lexeme = "INT128"
         elif token.is_symbol(":", ":="):
             raise errors.refused(f"mismatched input '{token.value}'")
+        elif token.is_symbol("||"):
+            raise errors.unsupported("'||', which is OR or concat depending on sql_mode: write one of them; it")
         parts.append(lexeme)
     return " ".join(parts)
 
 
 def _render(tree: exp.Expression) -> str:
     try:
-        return tree.sql(dialect="duckdb", identify=True, unsupported_level=sqlglot.ErrorLevel.RAISE)
+        return str(tree.sql(dialect="duckdb", identify=True, unsupported_level=sqlglot.ErrorLevel.RAISE))
     except sqlglot.errors.UnsupportedError as error:
         raise errors.unsupported(_first_line(error)) from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import duckdb
 
 from sinks.doris_local import errors
+from sinks.doris_local.cursor import Cursor
 from sinks.doris_local.tokens import Kind, Token
 
 VERSION_COMMENT = "local store, Doris-compatible subset"
@@ -73,28 +74,30 @@ def timeout_s(own: dict[str, str]) -> int:
     return int(value(own, "query_timeout"))
 
 
-def assign(own: dict[str, str], tokens: list[Token]) -> None:
-    """Carry out SET, whose tokens these are (the word SET first). Raises SqlError."""
-    if tokens[1].is_word("PASSWORD", "PROPERTY", "LDAP_ADMIN_PASSWORD"):
-        raise errors.unsupported(f"SET {tokens[1].value.upper()}")
-    if tokens[1].is_word("NAMES", "CHARACTER", "CHARSET", "TRANSACTION") or tokens[2].is_word("TRANSACTION"):
+def assign(own: dict[str, str], text: str, tokens: list[Token]) -> None:
+    """Carry out a SET statement. Raises SqlError."""
+    cursor = Cursor(text, tokens)
+    cursor.expect("SET")
+    if cursor.token.is_word("PASSWORD", "PROPERTY", "LDAP_ADMIN_PASSWORD"):
+        raise errors.unsupported(f"SET {cursor.token.value.upper()}")
+    if any(t.is_word("NAMES", "CHARACTER", "CHARSET", "TRANSACTION") for t in tokens[1:3]):
         return
     for part in _split(tokens[1:]):
-        place = next((i for i, t in enumerate(part) if t.is_symbol("=", ":=")), None)
-        if place is None or place == 0:
-            raise errors.refused("mismatched input in SET")
+        place = next((i for i, t in enumerate(part) if t.is_symbol("=", ":=")), 0)
+        if not place or place == len(part) - 1:
+            raise cursor.unexpected("name = value")
         if not part[0].is_symbol("@"):  # a user's own variable is nowhere to be read, so it is taken and forgotten
             _store(own, part[place - 1].value.lower(), "".join(t.value for t in part[place + 1 :]))
 
 
 def _store(own: dict[str, str], name: str, new: str) -> None:
+    if new.upper() == "DEFAULT":
+        own.pop(name, None)
+        return
     if name == "time_zone" and new.lower() not in UTC_NAMES:
         raise errors.unsupported(f"time_zone {new}: only UTC is; it")
     if name == "query_timeout" and not (new.isdigit() and 0 < int(new) <= MAX_TIMEOUT_S):
         raise errors.SqlError(f"Variable 'query_timeout' can't be set to the value of '{new}'", 1231)
-    if new.upper() == "DEFAULT":
-        own.pop(name, None)
-        return
     own[name] = {"true": "1", "on": "1", "false": "0", "off": "0"}.get(new.lower(), new)
 
 
