@@ -123,7 +123,7 @@ class JobOperator:
         waited = last is not None and last.end_ms is None
         removed = episodes.follow(state, noted, sight)
         for episode in state.episodes[0 if last is None else last.number - 1 :]:
-            if episode.end_ms is None or waited or episode is not last:
+            if episode.end_ms is None or waited or episode is not last or sight.unseen_since is not None:
                 if episode is not last:
                     state.refreshed_ms = now
                 if episode.unarmed or not noted.pod:
@@ -196,7 +196,7 @@ def attribute(state: JobState, episode: Episode, noted: Noted, sight: Sight) -> 
     if episode.open:
         segments.point(episode, leading.of(state, sight.at_ms, noted.pod))
     elif not episode.segments or (episode.end_ms or 0) <= episode.seen_ms:
-        segments.unseen(episode)
+        segments.unseen(episode, _before_group(state, episode))
     if episode.segments and episode.start_ms < episode.segments[0].from_ms:
         segments.precede(episode, _before_group(state, episode))
 

@@ -115,6 +115,9 @@ def _not_made(state: JobState, at_ms: int, least: int | None) -> Segment | None:
     if reasons.WAITING_VICTIMS in (key.partition("|")[0] for key in state.verdicts) and _only_victims(state):
         return None
     if state.counts.alive == 0 or (least is not None and state.counts.alive < least):
+        own = state.own
+        if own is not None and not state.pods and own.active >= (least or 1):
+            return Segment(at_ms, reasons.UNKNOWN, evidence="count")  # its pods exist, but nobody sees them
         return _pods_not_created(state, at_ms)
     return None
 

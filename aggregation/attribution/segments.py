@@ -71,9 +71,12 @@ def blind(episode: Episode, since_ms: int) -> None:
     _mark(episode, start)
 
 
-def unseen(episode: Episode) -> None:
-    """It was over before anybody looked: no reason is known."""
+def unseen(episode: Episode, earlier: Segment | None) -> None:
+    """It was over before anybody looked: no reason is known, but for what objects tell of its beginning."""
     episode.segments = [Segment(episode.start_ms, reasons.GAP, evidence="gap")]
+    if earlier is not None and earlier.from_ms > episode.start_ms:
+        episode.segments[0].from_ms = earlier.from_ms
+        precede(episode, earlier)
     _mark(episode, episode.start_ms)
 
 
@@ -107,8 +110,8 @@ def decided(episode: Episode) -> None:
 
 
 def _held_since(episode: Episode, segment: Segment) -> int:
-    """How long something held is measured from the first look at it."""
-    return max(segment.from_ms, episode.seen_ms)
+    """How long something held is measured from the first look at it; that nobody looked, from its beginning."""
+    return segment.from_ms if segment.reason == reasons.GAP else max(segment.from_ms, episode.seen_ms)
 
 
 def _same(one: Segment, other: Segment) -> bool:

@@ -76,7 +76,8 @@ def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Ep
     state.episodes.append(episode)
     told = noted.lost_ms is not None and noted.lost_ms > start
     if told or _reported(state, least):
-        # Its first wait was over before anybody looked: only that there was one is known.
+        # Its first wait was over before anybody looked: that there was one is known, and its pods may tell more.
+        episode.told_until_ms = None if told else sight.at_ms
         _close(episode, SCHEDULED, start)
     return episode
 
@@ -96,11 +97,13 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
         if episode.minimum != least:
             episode.minimum, episode.dirty = least, True
         _note_placed(state, episode, noted)
-        end = finished(state)
-        if end is not None:
-            return _job_ended(episode, *end, sight)
         if least is not None and not _held(state):
             _end(state, episode, least, sight.at_ms)
+        end = finished(state)
+        if end is not None and episode.end_ms is None:
+            return _job_ended(episode, *end, sight)
+    elif episode.told_until_ms is not None:
+        _told_better(state, episode, episode.told_until_ms)
     elif episode.phase == SCHEDULED:
         if episode.assumed and least is not None:
             _take_up(state, episode, least)
@@ -155,13 +158,35 @@ def _reported(state: JobState, least: int | None) -> bool:
 
 
 def _end(state: JobState, episode: Episode, least: int, at_ms: int) -> None:
-    if state.counts.placed >= least:
-        times = counts.placed_times(state)
-        needed = least - state.counts.succeeded_gone
-        placed_ms = times[needed - 1] if 0 < needed <= len(times) else episode.start_ms
-        _close(episode, SCHEDULED, max(placed_ms, episode.start_ms))
-    elif _reported(state, least):
+    placed_ms = _placed_at(state, episode, least)
+    if placed_ms is not None:
+        _close(episode, SCHEDULED, placed_ms)
+    elif episode.end_ms is None and _reported(state, least):
+        episode.told_until_ms = at_ms
         _close(episode, SCHEDULED, max(at_ms, episode.start_ms))
+
+
+def _told_better(state: JobState, episode: Episode, until_ms: int) -> None:
+    """Pods come to light that a status told of, if only as failed by now. Later ones are replacements and say nothing
+    of this wait."""
+    times = sorted(
+        pod.placed_ms
+        for pod in state.pods.values()
+        if pod.placed_ms is not None and (episode.number == 1 or pod.placed_ms >= episode.start_ms)
+    )
+    needed = max((episode.minimum or 1) - state.counts.succeeded_gone, 1)
+    if needed <= len(times) and times[needed - 1] <= until_ms:
+        episode.told_until_ms = None
+        _close(episode, SCHEDULED, max(times[needed - 1], episode.start_ms))
+
+
+def _placed_at(state: JobState, episode: Episode, least: int) -> int | None:
+    """When the minimum was placed, as its pods tell; None if it is not."""
+    if state.counts.placed < least:
+        return None
+    times = counts.placed_times(state)
+    needed = least - state.counts.succeeded_gone
+    return max(times[needed - 1] if 0 < needed <= len(times) else 0, episode.start_ms)
 
 
 def _close(episode: Episode, phase: str, end_ms: int) -> None:
@@ -172,13 +197,16 @@ def _close(episode: Episode, phase: str, end_ms: int) -> None:
 
 
 def _job_ended(episode: Episode, how: str, done_ms: int, sight: Sight) -> bool:
-    if episode.number > 1 and _was_none(episode, how):
+    """Whether the episode was none."""
+    if sight.unseen_since is not None and how != "deleted":
+        # What it did since the last look its pods may still tell; a job that completed was placed.
+        episode.told_until_ms = done_ms
+        if how == "completed":
+            _close(episode, SCHEDULED, max(sight.unseen_since, episode.start_ms))
+            return False
+    elif episode.number > 1 and _was_none(episode, how):
         return True
-    if how == "completed" and sight.unseen_since is not None:
-        # It ran to its end unseen, so it was placed, and no longer waits from the last look on.
-        _close(episode, SCHEDULED, max(sight.unseen_since, episode.start_ms))
-    else:
-        _close(episode, CANCELLED, max(done_ms, episode.start_ms))
+    _close(episode, CANCELLED, max(done_ms, episode.start_ms))
     return False
 
 

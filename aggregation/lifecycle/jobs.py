@@ -73,6 +73,7 @@ def _signature(made: JobObject) -> tuple[object, ...]:
         made.stopped,
         made.kueue,
         made.done,
+        made.active,
         made.ready,
         made.notes,
         made.template_notes,
@@ -104,7 +105,7 @@ def _batch(state: JobState, made: JobObject, job: Job, sight: Sight) -> None:
         _of_templates(made, [(spec.template, made.tasks)])
     status = job.status
     if not state.pods:
-        made.ready = (status.ready or 0) + (status.succeeded or 0)
+        made.active, made.ready = status.active or 0, (status.ready or 0) + (status.succeeded or 0)
     made.stopped = False
     for condition in status.conditions or ():
         if condition.status != "True":
@@ -127,6 +128,7 @@ def _volcano(state: JobState, made: JobObject, job: VolcanoJob, sight: Sight) ->
         _of_templates(made, counted)
     status = job.status
     if not state.pods:
+        made.active = (status.pending or 0) + (status.running or 0)
         made.ready = (status.running or 0) + (status.succeeded or 0)
     if status.state is None:
         return

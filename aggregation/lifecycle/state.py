@@ -92,8 +92,9 @@ class JobObject(msgspec.Struct, array_like=True):
     done: str = ""
     """completed, failed or deleted; empty while it goes on."""
     done_ms: int = 0
+    active: int = 0
     ready: int = 0
-    """Pods that its status counts as running or succeeded; followed only while no pod was seen."""
+    """Pods that its status counts as existing, as running or succeeded; followed only while no pod was seen."""
     notes: dict[str, str] = {}
     """SLA annotations of the object."""
     template_notes: dict[str, str] = {}
@@ -201,6 +202,8 @@ class Episode(msgspec.Struct, array_like=True):
     """It began with a pod that vanished unseen after this moment: its replacement's creation may still correct it."""
     assumed: bool = False
     """Ended although the job's object had not been seen."""
+    told_until_ms: int | None = None
+    """Ended on the word of a status, of pods that nobody saw: by then they were placed, and may still tell when."""
     segments: list[Segment] = []
     dirty: bool = True
     """It is newer than its rows."""
