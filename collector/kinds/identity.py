@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from collector.kinds import references
 from collector.kinds.base import Kind, Link, Role
@@ -28,6 +28,14 @@ _REMEMBERED: Final = 16384
 
 Names = dict[str, dict[str, Known]]
 NameKey = tuple[str, str, str, str]
+
+
+class Gone(NamedTuple):
+    """What is still known of an object that was deleted."""
+
+    key: NameKey
+    version: str
+    job: JobRef | None
 
 
 class Listing(Enum):
@@ -51,7 +59,8 @@ class Identity:
             self._names[kind.group, kind.kind] = {}
         self._lineages: dict[tuple[Link, ...], Lineage] = {}
         self._below: dict[str | NameKey, list[Lineage]] = {}
-        self._gone: OrderedDict[str, tuple[str, JobRef | None]] = OrderedDict()
+        self._gone: OrderedDict[str, Gone] = OrderedDict()
+        self._gone_names: dict[NameKey, str] = {}
 
     # what exists
 
@@ -69,13 +78,24 @@ class Identity:
             del of_namespace[known.name]
             if not of_namespace:
                 del names[known.namespace]
-        self._gone[known.uid] = (known.version, known.job)
-        if len(self._gone) > _REMEMBERED:
-            self._gone.popitem(last=False)
+        self._remember(known)
 
-    def gone(self, uid: str) -> tuple[str, JobRef | None] | None:
-        """(last version, job) of an object that was deleted not long ago."""
+    def _remember(self, known: Known) -> None:
+        key = (known.kind.group, known.kind.kind, known.namespace, known.name)
+        self._gone[known.uid] = Gone(key, known.version, known.job)
+        self._gone_names[key] = known.uid
+        if len(self._gone) > _REMEMBERED:
+            uid, oldest = self._gone.popitem(last=False)
+            if self._gone_names.get(oldest.key) == uid:
+                del self._gone_names[oldest.key]
+
+    def gone(self, uid: str) -> Gone | None:
+        """An object that was deleted not long ago."""
         return self._gone.get(uid)
+
+    def gone_named(self, group: str, kind: str, namespace: str, name: str) -> Gone | None:
+        """The last object of that name, if it was deleted not long ago."""
+        return self._gone.get(self._gone_names.get((group, kind, namespace, name), ""))
 
     def named(self, group: str, kind: str, namespace: str, name: str) -> Known | None:
         """The newest object of that name."""
@@ -155,7 +175,7 @@ class Identity:
                 return references.job_of(circle), True
             return (references.job_of(link), False) if force else None
         if link.uid in self._gone:
-            return self._gone[link.uid][1], True
+            return self._gone[link.uid].job, True
         listing = self.listing.get((link.group, link.kind), Listing.ABSENT)
         if listing is Listing.ABSENT:
             return references.job_of(link), bool(link.uid)

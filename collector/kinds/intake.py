@@ -101,7 +101,7 @@ class Intake:
 
     def _first(self, sight: Sight) -> None:
         gone = self.identity.gone(sight.uid)
-        if gone is not None and gone[0] == sight.version:
+        if gone is not None and gone.version == sight.version:
             self.counts["duplicates"] += 1
             return
         if sight.surrogate:
@@ -222,12 +222,7 @@ class Intake:
             return
         told = self.facts.told_now(known, self._job_is_seen(known))
         known.facts = told[1]
-        if known.last is None:
-            self.out.append(self.writer.again(known, told, received_ms))
-            return
-        last = known.last
-        last.change, last.synthetic, last.unseen_since = "added", False, None
-        self.out.append(self.writer.seen(known, last, told))
+        self.out.append(self.writer.again(known, known.last, told, received_ms))
 
     def _wake(self, known: Known, received_ms: int) -> None:
         """An object came, or its job changed: what is below it may have another job now."""

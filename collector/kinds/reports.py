@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from collector.kinds.events import EventSight
-from collector.kinds.identity import Listing
+from collector.kinds.identity import Gone, Listing
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known
 from pipeline.records.events import Regarding
@@ -87,18 +87,14 @@ class Reports:
         if about is None:
             self._write(sight, None)
             return
-        known = self._find(about)
-        if known is not None:
-            self._about(known, sight)
-            return
-        gone = self._identity.gone(about.uid)
-        if gone is not None:
-            self._write(sight, gone[1])
-        elif self._may_come(about, sight):
+        found = self._find(about)
+        if isinstance(found, Known):
+            self._about(found, sight)
+        elif found is None and self._may_come(about, sight):
             self._strangers.setdefault(about.uid, []).append(sight)
             self._intake.held[sight.kind.name] += 1
         else:
-            self._write(sight, None)
+            self._write(sight, found.job if found is not None else None)
 
     def _about(self, known: Known, sight: EventSight) -> None:
         if known.keyed:
@@ -106,11 +102,13 @@ class Reports:
         else:
             self._intake.hold(known, sight)
 
-    def _find(self, about: Regarding) -> Known | None:
-        """By uid; by kind and name if it has none, or only its name again (nodes)."""
+    def _find(self, about: Regarding) -> Known | Gone | None:
+        """By uid; by kind and name if the event gives none, or only the name again (nodes)."""
+        identity = self._identity
         if about.uid and about.uid != about.name:
-            return self._identity.objects.get(about.uid)
-        return self._identity.named(_group(about), about.kind, about.namespace or "", about.name)
+            return identity.objects.get(about.uid) or identity.gone(about.uid)
+        name = (_group(about), about.kind, about.namespace or "", about.name)
+        return identity.named(*name) or identity.gone_named(*name)
 
     def _may_come(self, about: Regarding, sight: EventSight) -> bool:
         listing = self._identity.listing.get((_group(about), about.kind), Listing.ABSENT)

@@ -75,8 +75,13 @@ class Writer:
         change.facts = told[0]
         return self._about(known, change, known.job, received_ms, told[1])
 
-    def again(self, known: Known, told: Told, received_ms: int) -> ObjectRecord:
-        """An object whose state is not at hand, for a job that it has moved to: flagged as cut short."""
+    def again(self, known: Known, last: Sight | None, told: Told, received_ms: int) -> ObjectRecord:
+        """The last state of an object for the job that it has moved to; a stub, flagged so, if that is not at hand."""
+        if last is not None:
+            last.change, last.synthetic, last.unseen_since = "added", False, None
+            record = self.seen(known, last, told)
+            record.id += f"@{received_ms}"
+            return record
         change = self._reference(known, "added", known.job)
         change.facts, change.truncated, change.start_observed = told[0], True, False
         change.object = msgspec.Raw(msgspec.json.encode(_stub(known)))
@@ -127,8 +132,9 @@ class Writer:
     def _about(
         self, known: Known, change: ObjectChange, job: JobRef | None, received_ms: int, tag: str = ""
     ) -> ObjectRecord:
+        """What is said while the version stays may be said again, and is no copy then: the time is part of the id."""
         return ObjectRecord(
-            id=self._id(known.uid, known.version, change.change, job, tag),
+            id=self._id(known.uid, known.version, change.change, job, f"{tag}@{received_ms}"),
             source=self._source,
             cluster=self._cluster,
             partitionkey=self._bucket(job, known.namespace, known.name),
