@@ -92,8 +92,13 @@ def _outside(at_ms: int, volcano: list[Group]) -> Segment | None:
 
 
 def _gang(state: JobState, at_ms: int, least: int | None) -> Segment | None:
-    """Rule P13: a group that does not exist, or has fewer members than it needs."""
-    if not state.groups and state.counts.alive and (is_placeholder(state.job.uid) or state.names_group):
+    """Rule P13: a group that does not exist, or has fewer members than it needs.
+
+    No scheduler says a word on pods of a group that does not exist; so words of one are proof that the group is only
+    not to be seen.
+    """
+    named = is_placeholder(state.job.uid) or state.names_group
+    if named and not state.groups and state.counts.alive and not any(map(verdict.is_word, state.verdicts)):
         return Segment(at_ms, reasons.GANG_INCOMPLETE, "group_missing", evidence="count")
     if least is not None and 0 < state.counts.alive < least and minimum.is_gang(state):
         return Segment(at_ms, reasons.GANG_INCOMPLETE, "members_missing", evidence="count")

@@ -65,6 +65,11 @@ def split(key: str) -> tuple[str, str, str]:
     return reason, detail, resource
 
 
+def is_word(key: str) -> bool:
+    """Whether a scheduler said it."""
+    return key != GATED
+
+
 def assess(state: JobState, uid: str) -> None:
     """Judges a pod anew after its texts or facts changed, and counts it under its new verdict."""
     pod = state.pods.get(uid)
