@@ -88,7 +88,7 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up():
 
 
 def test_when_all_connections_are_busy_the_next_one_does_not_wait_for_ever(start):
-    pool = pool_of(start(), max_connections=1, query_timeout=0.5)
+    pool = pool_of(start(), max_connections=1, query_timeout=3.0)
     with pool._connection(), pytest.raises(Unreachable, match="busy"):
         pool.query("SELECT 1")
     assert pool.query("SELECT 1").rows == ((1,),)
