@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from dashboards.queries.statements import Value
 from pipeline.config.suggest import did_you_mean
 from pipeline.errors import BadUsage
-from pipeline.records import reasons, times
+from pipeline.records import reasons, sla, times
 
 PHASES = ("waiting", "scheduled", "cancelled")
 SLAS = ("none", "on_track", "at_risk", "violated", "met", "met_late", "cancelled")
@@ -25,6 +26,16 @@ _CLOSED = {"phase": PHASES, "sla": SLAS, "state": STATES, "reason": reasons.CODE
 
 IDENTITY = ("cluster", "namespace", "tenant", "queue", "kind")
 """Filters that every judged row can be narrowed by."""
+
+
+class Named(NamedTuple):
+    """A job as its address names it; `uid` "" is the newest of that name."""
+
+    cluster: str
+    namespace: str
+    kind: str
+    name: str
+    uid: str = ""
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,5 +102,20 @@ def moment(name: str, text: str) -> int:
     if found is None:
         raise BadUsage(
             f"{name} {text!r} is no time", fix="Write RFC 3339, such as 2026-03-01T10:20:00Z, or milliseconds."
+        )
+    return found
+
+
+def bucket_ms(text: str) -> int | None:
+    """The width of buckets; None for `auto`. Raises BadUsage."""
+    if text == "auto":
+        return None
+    try:
+        found = sla.parse_duration_ms(text)
+    except ValueError:
+        found = 0
+    if found < 1000:
+        raise BadUsage(
+            f"bucket {text!r} is no width", fix="Write auto, or a duration of at least 1s such as 30s or 1h."
         )
     return found

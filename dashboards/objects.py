@@ -116,7 +116,8 @@ class Segment(msgspec.Struct, kw_only=True):
     nodes: int | None
     total_nodes: int | None
     message: str | None
-    also: list[Any]
+    also: list[str]
+    """Codes of reasons that were true at the same time."""
     evidence: str | None
     estimated: bool
 

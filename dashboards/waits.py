@@ -75,7 +75,7 @@ def segment(row: Row, lang: str) -> Segment:
         nodes=row["nodes"],
         total_nodes=row["total_nodes"],
         message=row["message"],
-        also=_json(row["also"], []),
+        also=texts(row["also"]),
         evidence=row["evidence"],
         estimated=bool(row["estimated"]),
     )

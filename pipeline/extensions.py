@@ -9,6 +9,7 @@ nothing but the `entry_points.txt` files on the path.
     kube_collector.settings   section name   →  module:Model, a pipeline.config.Section
     kube_collector.stages     start order      →  module:function(Loaded) -> Stage, what `up` runs in one process
     kube_collector.checks     any name       →  module:function(Loaded) -> list[CheckResult], for `doctor`
+    kube_collector.sql        any name       →  module:function() -> dict[str, str], statements by name, for `make sql`
     kube_collector.docs       file name      →  module:function() -> str, a page of docs/reference
 """
 
@@ -24,6 +25,7 @@ COMMANDS = "kube_collector.commands"
 SETTINGS = "kube_collector.settings"
 STAGES = "kube_collector.stages"
 CHECKS = "kube_collector.checks"
+SQL = "kube_collector.sql"
 DOCS = "kube_collector.docs"
 
 OWN = "kube-collector"

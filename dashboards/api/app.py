@@ -9,12 +9,24 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from dashboards.address import SERVER
-from dashboards.api import described, jobs, meta, page, pipeline, problems
+from dashboards.api import (
+    described,
+    jobs,
+    meta,
+    overview,
+    page,
+    pipeline,
+    problems,
+    queues,
+    reasons,
+    violations,
+)
 from dashboards.api.answering import Service
 from dashboards.api.guard import Guard
 
 PREFIX = "/api/v1"
-ROUTERS = (jobs.router, meta.router, pipeline.router)
+ROUTERS = tuple(noun.router for noun in (jobs, violations, queues, reasons, overview, pipeline, meta))
+"""One a noun, in the order in which they are described."""
 _LEAST_ZIPPED_BYTES = 2048
 _ABOUT = """\
 Why jobs on a shared GPU cluster wait, for how long because of what, and whether their promises are kept.

@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query
 
 from dashboards import filters
-from dashboards.figures.job import Named
-from dashboards.filters import Filters
+from dashboards.filters import Filters, Named
 
 Texts = list[str] | None
 Lang = Annotated[str | None, Query(description="en or zh; without it the Accept-Language header decides")]

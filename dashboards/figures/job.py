@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import structs
 
 from dashboards import answers, waits
 from dashboards.figures.asked import Asked, fresh
-from dashboards.filters import literal
+from dashboards.filters import Named, literal
 from dashboards.objects import Episode, JobDetail, SeenEvent, Segment, Why
 from dashboards.waits import Row
 from pipeline.config.suggest import closest
@@ -22,16 +20,6 @@ _MOST_DECISIONS = 50
 _MOST_NAMES = 500
 _SAME = 2
 """Names are likened to those that begin or end with the same letters."""
-
-
-class Named(NamedTuple):
-    """A job as its address names it; `uid` "" is the newest of that name."""
-
-    cluster: str
-    namespace: str
-    kind: str
-    name: str
-    uid: str = ""
 
 
 def detail(asked: Asked, named: Named) -> JobDetail:

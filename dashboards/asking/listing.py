@@ -1,0 +1,74 @@
+"""What the listing commands have in common: pages, one job in full, ranges of time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from dashboards.asking import columns, finding
+from dashboards.asking.source import Answer, Source
+from dashboards.filters import Filters
+from pipeline.cli import output, terminal, times
+
+PAGE = 500
+FAILS = {"any": ("open", "resolved"), "open": ("open",)}
+"""Of `--fail-on`: states that count. A withdrawn violation was none."""
+
+
+def pages(ask: Callable[[int, str | None], Answer], limit: int) -> list[dict[str, Any]]:
+    """The first `limit` rows (0: all) of a list that is asked for by (size, cursor). Says so when some are left out."""
+    rows: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        left = limit - len(rows) if limit else PAGE
+        answer = ask(min(PAGE, left), cursor)
+        rows += answer["items"]
+        cursor = answer["next"]
+        if cursor is None:
+            return rows
+        if limit and len(rows) >= limit:
+            terminal.hint(f"{len(rows)} of {answer['total']} are shown; --limit 0 shows all.")
+            return rows
+
+
+def detail(source: Source, name: str, filters: Filters, wanted: output.Wanted, utc: bool) -> None:
+    """One job in full: the API's object, or a table of all parts of its waits."""
+    found = finding.one(source, name, filters)
+    answer = source.job(found.named)
+    if wanted.format in ("json", "yaml"):
+        output.render_object(answer, wanted.format)
+        return
+    if wanted.format == "name":
+        sys.stdout.write(f"{answer['job']['kind']}/{answer['job']['name']}\n")
+        return
+    parts = [
+        {**part, "episode": episode["episode"]}
+        for episode in answer["episodes"]
+        for part in reversed(episode["segments"])
+    ]
+    if wanted.format != "csv":
+        output.render(answer["episodes"], columns.jobs(utc), output.Wanted(wanted.format, wanted.headers))
+        sys.stdout.write("\n")
+    output.render(parts, columns.segments(utc), wanted)
+
+
+def count_violations(source: Source, filters: Filters, fail_on: str) -> int:
+    """How many violations of the filters count for `--fail-on`."""
+    states = tuple(state for state in FAILS[fail_on] if not filters.state or state in filters.state)
+    if not states:
+        return 0
+    return int(source.violations(msgspec.structs.replace(filters, state=states), 1, None)["total"])
+
+
+def range_ms(source: Source, filters: Filters, from_: str | None, to: str | None) -> tuple[int | None, int | None]:
+    """The range as typed; `-6h` is meant from the log time. Raises BadUsage."""
+    if from_ is None and to is None:
+        return None, None
+    now_ms = source.jobs(Filters(cluster=filters.cluster), "-created", 1, None)["now_ms"] or 0
+    return (
+        None if from_ is None else times.parse(from_, now_ms),
+        None if to is None else times.parse(to, now_ms),
+    )

@@ -1,0 +1,108 @@
+"""One answer about one job, for a person: the sentence first, then what it is made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from pipeline.cli import output, terminal, times
+from pipeline.records import words
+
+BAR_CELLS = 24
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+STALE_MS = 60_000
+
+LABELS = {
+    "en": {
+        "promise": "Promise", "now": "Now", "helps": "Helps", "data": "Data", "reason": "reason", "waited": "waited",
+        "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "on {n} of {all} nodes",
+        "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet",
+    },
+    "zh": {
+        "promise": "承诺", "now": "现在", "helps": "办法", "data": "数据", "reason": "原因", "waited": "时长",
+        "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个",
+        "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入",
+    },
+}  # fmt: skip
+_SLA_STYLES: dict[str, terminal.Style] = {
+    "violated": "red", "met_late": "red", "at_risk": "yellow", "met": "green", "on_track": "green",
+}  # fmt: skip
+
+
+def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = None) -> None:
+    """The whole answer of `why`."""
+    out = out or sys.stdout
+    labels = LABELS[lang]
+    job = answer["job"]
+    where = " · ".join(part for part in (job["cluster"], job["queue"], job["tenant"]) if part)
+    out.write(terminal.paint(answer["sentence"], "bold", out) + "\n\n")
+    out.write(terminal.paint(f"{job['kind']} {job['namespace']}/{job['name']}  ({where})", "dim", out) + "\n")
+    if answer["reasons"]:
+        out.write("\n")
+        reasons(answer["reasons"], lang, out=out)
+    facts = [(labels["promise"], _promise(answer, labels, utc, out))]
+    if answer["now"]:
+        facts.append((labels["now"], _now(answer["now"], labels)))
+        if answer["now"]["message"]:
+            facts.append(("", terminal.paint(answer["now"]["message"], "dim", out)))
+    facts += [(labels["helps"] if place == 0 else "", text) for place, text in enumerate(answer["helps"])]
+    facts.append((labels["data"], data(answer, labels, utc, out)))
+    out.write("\n")
+    lines(facts, out)
+
+
+def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: TextIO | None = None) -> None:
+    """Reasons with bars of their shares."""
+    labels = LABELS[lang]
+    columns = [
+        output.Column(labels["reason"], "title"),
+        output.Column(labels["waited"], lambda row: words.duration(row["ms"]), right=True),
+        output.Column(labels["share"], lambda row: f"{100 * row['share']:.0f} %", right=True),
+        output.Column("", lambda row: bar(row["share"]), style=lambda _: "blue"),
+        output.Column(labels["resource"], "resource"),
+    ]
+    if jobs:
+        columns.insert(1, output.Column("jobs", "jobs", right=True))
+    output.render(rows, columns, out=out)
+
+
+def bar(share: float, cells: int = BAR_CELLS) -> str:
+    """A bar as long as the share, in eighths of a cell."""
+    eighths = round(max(0.0, min(1.0, share)) * cells * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "") or "▏"
+
+
+def data(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> str:
+    """How fresh the data is; old data of a cluster that is no replay stands out."""
+    now_ms, lag_ms = answer["now_ms"], answer["lag_ms"]
+    if now_ms is None:
+        return labels["no_data"]
+    at = times.show(now_ms, utc=utc)
+    if answer["replay"]:
+        return labels["replay"].format(at=at)
+    text = labels["until"].format(at=at, ago=times.ago(0, lag_ms or 0))
+    return terminal.paint(text, "yellow" if (lag_ms or 0) > STALE_MS else None, out)
+
+
+def lines(facts: Iterable[tuple[str, str]], out: TextIO) -> None:
+    """Facts with their labels in a column."""
+    facts = list(facts)
+    room = max(terminal.cells(label) for label, _ in facts) + 2
+    for label, text in facts:
+        out.write(f"{label}{' ' * (room - terminal.cells(label))}{text}\n")
+
+
+def _promise(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> str:
+    if answer["promise_ms"] is None:
+        return labels["no_promise"]
+    deadline = labels["deadline"].format(at=times.show(answer["deadline_ms"], utc=utc))
+    standing = terminal.paint(answer["sla"].replace("_", " "), _SLA_STYLES.get(answer["sla"]), out)
+    return f"{words.duration(answer['promise_ms'])}, {deadline}, {standing}"
+
+
+def _now(now: dict[str, Any], labels: dict[str, str]) -> str:
+    resource = f" ({now['resource']})" if now["resource"] else ""
+    nodes = labels["nodes"].format(n=now["nodes"], all=now["total_nodes"]) if now["total_nodes"] else ""
+    return f"{now['title']}{resource} {nodes}".rstrip()

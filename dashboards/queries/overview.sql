@@ -1,0 +1,17 @@
+-- Promises and open waits in one row. A wait that lasts until its deadline, or longer, has broken its promise.
+SELECT
+  SUM(CASE WHEN w.`deadline_at` IS NOT NULL THEN 1 ELSE 0 END) AS `promised`,
+  SUM(CASE WHEN w.`sla` = 'met' THEN 1 ELSE 0 END) AS `kept`,
+  SUM(CASE WHEN w.`phase` = 'waiting' AND w.`deadline_at` <= w.`now_at` THEN 1 ELSE 0 END) AS `violated_open`,
+  SUM(CASE WHEN w.`deadline_at` <= COALESCE(w.`ended_at`, w.`now_at`) THEN 1 ELSE 0 END) AS `violated_total`,
+  SUM(CASE WHEN w.`sla` = 'at_risk' THEN 1 ELSE 0 END) AS `at_risk`,
+  SUM(CASE WHEN w.`phase` = 'waiting' THEN 1 ELSE 0 END) AS `jobs`,
+  SUM(CASE WHEN w.`phase` = 'waiting' THEN COALESCE(w.`gpus`, 0) ELSE 0 END) AS `gpus`,
+  SUM(CASE WHEN w.`phase` = 'waiting' THEN w.`wait_ms` ELSE 0 END) AS `wait_ms`
+FROM `v_job_wait` w
+WHERE (:any_cluster = 1 OR w.`cluster` IN (:cluster))
+  AND (:any_namespace = 1 OR w.`namespace` IN (:namespace))
+  AND (:any_tenant = 1 OR w.`tenant` IN (:tenant))
+  AND (:any_queue = 1 OR w.`queue` IN (:queue))
+  AND (:any_kind = 1 OR w.`job_kind` IN (:kind))
+LIMIT 1
