@@ -19,6 +19,9 @@ from pipeline.config.places import Places
 from pipeline.log import LogOptions, LogWriter, lock
 from pipeline.records import codec
 from pipeline.records.envelope import Record
+from pipeline.telemetry import catalogue, logs
+
+log = logs.get(__name__)
 
 
 class Spool:
@@ -36,6 +39,7 @@ class Spool:
             self.checkpoint = Checkpoint(places.collector_db, options.cluster)
             opened.callback(self.checkpoint.close)
             self._opened = opened.pop_all()
+        self._tell_recovery()
 
     def __enter__(self) -> Self:
         return self
@@ -69,6 +73,7 @@ class Spool:
         if changes != Changes():
             faults.point("spool.commit")
             self.checkpoint.commit(changes)
+        catalogue.spool_bytes.labels("records").set(self.log.total_bytes)
 
     def versions(self) -> Mapping[str, str]:
         """The version up to which each watch's changes are in the log, by key."""
@@ -77,3 +82,11 @@ class Spool:
     def close(self) -> None:
         """Sync and give the spool back. The checkpoint stays where the last commit put it."""
         self._opened.close()
+
+    def _tell_recovery(self) -> None:
+        found = self.log.recovery
+        if found.cut_bytes:
+            log.warning("torn_tail_cut", log=str(self.log.directory), bytes=found.cut_bytes)
+            catalogue.spool_dropped.labels("records", "torn").inc()
+        if found.indexed_bytes:
+            log.info("index_caught_up", log=str(self.log.directory), bytes=found.indexed_bytes)

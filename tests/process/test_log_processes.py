@@ -24,7 +24,7 @@ OPTIONS = LogOptions(cluster="c1", min_free_bytes=0)
 def child(directory: Path, *arguments: str, kill_at: str = "") -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT), faults.ENVIRONMENT: kill_at}
     return subprocess.Popen(
-        [sys.executable, str(CHILD), str(directory), *arguments],
+        [sys.executable, "-P", str(CHILD), str(directory), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -22,7 +22,7 @@ CHILD = ROOT / "tests" / "support" / "spool_child.py"
 def run_until_killed(data_dir: Path, kill_at: str) -> list[int]:
     environment = os.environ | {"PYTHONPATH": str(ROOT), faults.ENVIRONMENT: kill_at}
     done = subprocess.run(
-        [sys.executable, str(CHILD), str(data_dir)], capture_output=True, text=True, env=environment, timeout=60
+        [sys.executable, "-P", str(CHILD), str(data_dir)], capture_output=True, text=True, env=environment, timeout=60
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     return [int(word) for word in done.stdout.split()]

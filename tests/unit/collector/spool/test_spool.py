@@ -14,11 +14,12 @@ from collector.spool.checkpoint import Checkpoint, OpenGap, Watch
 from collector.spool.spool import Spool
 from pipeline.config.places import Places
 from pipeline.errors import Transient, UserError
-from pipeline.log import LogFull, LogOptions, LogReader
+from pipeline.log import LogFull, LogOptions, LogReader, layout
 from pipeline.records import codec
 from pipeline.records.envelope import ObjectRecord
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
+from pipeline.telemetry import catalogue
 
 OPTIONS = LogOptions(cluster="c1", min_free_bytes=0)
 
@@ -82,6 +83,20 @@ def test_when_the_log_cannot_be_synced_the_checkpoint_stays_and_the_commit_can_b
         monkeypatch.undo()
         spool.commit(upsert(known(1)), [Watch("pods", "1", 5000)])
         assert spool.versions() == {"pods": "1"}
+    assert in_log(places) == [record(1)]
+
+
+def test_a_torn_tail_is_cut_and_counted_when_the_spool_opens(places: Places) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+        spool.commit()
+    with layout.data_path(places.records, 1).open("ab") as file:
+        file.write(b'{"half":')
+    counted = catalogue.spool_dropped.labels("records", "torn")
+    before = counted._value.get()
+    with Spool(places, options=OPTIONS) as spool:
+        assert spool.log.recovery.cut_bytes == 8
+    assert counted._value.get() == before + 1
     assert in_log(places) == [record(1)]
 
 

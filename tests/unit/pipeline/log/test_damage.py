@@ -80,6 +80,33 @@ def test_every_flipped_byte_of_an_index_costs_nothing(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / str(at))
 
 
+def test_a_damaged_entry_takes_no_protection_from_the_blocks_behind_it(tmp_path: Path) -> None:
+    lines = make(tmp_path, [[1, 2], [3, 4], [5, 6]])
+    flip(layout.index_path(tmp_path, 1), 10)
+    data = layout.data_path(tmp_path, 1).read_bytes()
+    flip(layout.data_path(tmp_path, 1), data.index(b"abc", data.index(lines[3])))  # still JSON
+    entries, lost_bytes = read(tmp_path)
+    assert lines_of(entries) == [*lines[:3], *lines[4:]]
+    assert lost_bytes == len(lines[3]) + 1
+
+
+def test_log_time_is_told_by_a_segment_alone(tmp_path: Path) -> None:
+    make(tmp_path, [[900], [1, 2]], SMALL)
+    layout.data_path(tmp_path, 1).unlink()
+    layout.index_path(tmp_path, 2).unlink()
+    assert [entry.stamp for entry in read(tmp_path)[0]] == []
+    layout.data_path(tmp_path, 3).touch()  # now segment 2 is closed and read without its index
+    assert [entry.stamp for entry in read(tmp_path)[0]] == [1900, 1900]
+
+
+def test_log_time_never_goes_back_where_damage_took_the_line_that_carried_it(tmp_path: Path) -> None:
+    make(tmp_path, [[900], [1, 2]], SMALL)
+    layout.index_path(tmp_path, 2).unlink()
+    flip(layout.data_path(tmp_path, 2), 0)  # the tick that a segment opens with
+    layout.data_path(tmp_path, 3).touch()
+    assert [entry.stamp for entry in read(tmp_path)[0]] == [1900, 1900, 1900]
+
+
 def test_an_index_that_ends_anywhere_is_caught_up_from_the_data(tmp_path: Path) -> None:
     lines = make(tmp_path / "good", [[1, 2], [3]])
     index = layout.index_path(tmp_path / "good", 1).read_bytes()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import UserError
-from pipeline.log import Entry, LogOptions, LogReader, LogWriter, Position
+from pipeline.log import Entry, LogOptions, LogReader, LogWriter, Position, wake
 from pipeline.records import codec
 from pipeline.records.envelope import TickRecord
 
@@ -122,7 +122,8 @@ def test_segments_end_by_size_and_readers_pass_over_the_border(tmp_path: Path) -
     assert len(list(tmp_path.glob("*.ndjson"))) > 5
 
 
-def test_a_waiting_reader_wakes_when_the_writer_syncs(tmp_path: Path) -> None:
+def test_a_waiting_reader_wakes_when_the_writer_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake, "POLL_S", 60)  # so that only the writer's bell can wake it in time
     with LogWriter(tmp_path, options=OPTIONS) as writer, LogReader(tmp_path, "r") as reader:
         assert reader.wait(0) is False
         woken: list[bool] = []
