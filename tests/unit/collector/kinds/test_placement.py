@@ -60,7 +60,7 @@ def counted_anew(wants, nodes):
     return NodesWanted(len(found), *(found.count(each) for each in ("open", "not_ready", "unschedulable", "tainted")))
 
 
-@settings(max_examples=200)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(STEPS, max_size=30))
 def test_counts_are_those_of_counting_anew(steps):
     placement, nodes, joined = Placement(), {}, []
