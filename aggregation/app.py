@@ -12,9 +12,10 @@ from pipeline.config.places import Places
 from pipeline.log import LogReader, outbox
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
-from pipeline.telemetry import catalogue
+from pipeline.telemetry import catalogue, logs
 
 READER = "aggregation"
+log = logs.get(__name__)
 _IDLE_S = 0.5
 
 
@@ -64,6 +65,9 @@ class Aggregation:
         turn = runner.turn(self._settings.batch_records)
         catalogue.records.labels(self.name, "all").inc(turn.records)
         catalogue.dead_letters.labels(self.name, "operator").inc(turn.dead)
+        if turn.lost_bytes:
+            catalogue.spool_dropped.labels("records", "damaged").inc(turn.lost_bytes)
+            log.error("damaged_log", lost_bytes=turn.lost_bytes, fix="run `kube-collector spool check`")
         catalogue.watermark_age.set(max(0.0, clock.now_ms() - runner.now) / 1000)
         return turn.moved
 

@@ -7,8 +7,6 @@ are one number except in between.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -19,12 +17,11 @@ from aggregation.runners.bucket import Bucket, Operator, Stored
 from aggregation.runners.store import Progress, StateStore
 from pipeline import faults
 from pipeline.log import Batch, Position
-from pipeline.records import codec, rows, tables, times
+from pipeline.records import codec, dead_letters, rows, tables
 from pipeline.records.envelope import Record, TickRecord
 from pipeline.records.jobs import BUCKETS, JobRef
 
 _MAX_OPEN_STATES = 200_000
-_DEAD_BYTES = 65_536
 
 
 class Log(Protocol):
@@ -35,11 +32,15 @@ class Log(Protocol):
 
 
 class Turn(NamedTuple):
-    """What one turn did: records applied (ticks not counted), rows written, dead letters; `moved`: there was something."""
+    """What one turn did: records applied (ticks not counted), rows written, dead letters, damaged bytes passed over.
+
+    `moved`: there was something to do.
+    """
 
     records: int
     rows: int
     dead: int
+    lost_bytes: int
     moved: bool
 
 
@@ -77,11 +78,11 @@ class EmbeddedRunner:
         """Reads, applies and commits one batch; `moved` is False when the log has nothing new."""
         batch = self._log.read(max_records=max_records)
         if batch.end == self.position:
-            return Turn(0, 0, 0, False)
+            return Turn(0, 0, 0, 0, False)
         applied = sum(self._apply(entry.stamp, entry.line) for entry in batch.entries)
         self.position = batch.end
         written, dead = self._commit()
-        return Turn(applied, written, dead, True)
+        return Turn(applied, written, dead, batch.lost_bytes, True)
 
     def _apply(self, stamp: int, line: bytes) -> int:
         try:
@@ -155,20 +156,8 @@ class EmbeddedRunner:
         return rows.Row(tables.PROGRESS.name, rows.sequence(self._generation, self.now), values)
 
     def _dead_letter(self, kind: str, data: bytes, error: Exception, stamp: int) -> rows.Row:
-        digest = hashlib.sha256(data).hexdigest()
-        values = {
-            "day": times.day_ms(stamp),
-            "cluster": self._cluster,
-            "id": f"aggregation/{digest}",
-            "stage": "aggregation",
-            "kind": kind,
-            "error": f"{type(error).__name__}: {error}",
-            "bytes": base64.b64encode(data[:_DEAD_BYTES]).decode(),
-            "size": len(data),
-            "sha256": digest,
-            "observed_at": stamp,
-        }
-        return rows.Row(tables.DEAD_LETTER.name, stamp, values)
+        text = f"{type(error).__name__}: {error}"
+        return dead_letters.row("aggregation", kind, data, text, cluster=self._cluster, observed_ms=stamp)
 
 
 def _in_order(by_table: dict[str, list[rows.Row]]) -> list[tuple[str, list[rows.Row]]]:

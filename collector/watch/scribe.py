@@ -70,9 +70,7 @@ class Scribe:
     def checkpoint(self, now_ms: int) -> None:
         """As `flush`, and moves the checkpoint behind what is durable."""
         if self._beats is None:
-            made = self._mirror.take_changes()
-            self._known.upserts += made.upserts
-            self._known.deletes += made.deletes
+            self._known = _merged(self._known, self._mirror.take_changes())
             known, watches = self._known, self._follower.checkpoints()
         elif self._beats > self._skip:
             known, watches = None, [Watch(REPLAY, str(self._beats), now_ms)]
@@ -113,3 +111,16 @@ class Scribe:
         if self.blocked:
             log.info("spool_free_again")
         self.blocked = ""
+
+
+def _merged(old: KnownChanges, new: KnownChanges) -> KnownChanges:
+    """What a commit that failed wanted, with what came since; of one object the newer counts."""
+    upserts = {(each.key, each.uid): each for each in old.upserts}
+    deletes = dict.fromkeys(old.deletes)
+    for gone in new.deletes:
+        upserts.pop(gone, None)
+        deletes[gone] = None
+    for each in new.upserts:
+        upserts[each.key, each.uid] = each
+        deletes.pop((each.key, each.uid), None)
+    return KnownChanges(list(upserts.values()), list(deletes))
