@@ -163,7 +163,7 @@ class Intake:
         self._wake(known, sight.received_ms)
 
     def _write(self, known: Known, sight: Sight) -> None:
-        told = self.facts.see(known, sight, self._job_is_seen(known))
+        told = self.facts.see(known, sight, sight.waits and self._job_is_seen(known))
         known.facts = told[1]
         if known.kind.role is not Role.LINK:
             self.out.append(self.writer.seen(known, sight, told))
@@ -185,7 +185,10 @@ class Intake:
 
     def _job(self, known: Known) -> JobRef | None:
         above = known.lineage.job if known.lineage is not None else None
-        return above if above is not None else known.own_job()
+        if above is not None:
+            return above
+        is_own = known.job is not None and known.job.uid == known.uid
+        return known.job if is_own else known.own_job()
 
     def _job_is_seen(self, known: Known) -> bool:
         """Whether the job has, or had, an object of its own in the log."""
@@ -204,6 +207,8 @@ class Intake:
         lineage = known.lineage
         if lineage is not None and not lineage.resolved and not self.identity.resolve(lineage):
             self._await(lineage, received_ms)
+            return False
+        if lineage is not None and lineage.job is not None and lineage.job is known.job:
             return False
         job = self._job(known)
         if job == known.job or _stays(known, job):

@@ -66,8 +66,10 @@ class Reports:
 
     def arrived(self, uid: str) -> None:
         """An object was seen: what was said about it before belongs to its job."""
+        if uid not in self._strangers:
+            return
         known = self._identity.objects.get(uid)
-        if known is None or uid not in self._strangers:
+        if known is None:
             return
         for sight in self._strangers.pop(uid):
             self._intake.held[sight.kind.name] -= 1

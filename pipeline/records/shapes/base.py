@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -76,9 +77,9 @@ class Shape(Part):
     kind: str = ""
     metadata: Meta = msgspec.field(default_factory=Meta)
 
-    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
-        """Every value that policy forbids: (path, the part that holds it, its attribute)."""
-        return iter(())
+    def pods(self) -> Iterable[Inside]:
+        """Every pod, or template of pods, inside it."""
+        return ()
 
 
 class EnvVar(Part):
@@ -109,23 +110,39 @@ class Container(Part):
     restart_policy: str | None = None
 
 
+class Inside(NamedTuple):
+    """A pod within an object, as far as it may hold what policy forbids; `path` is empty or ends with a dot."""
+
+    path: str
+    annotations: dict[str, str] | None
+    containers: list[Container] | None
+    init_containers: list[Container] | None
+
+
 def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
     """Removes forbidden values in place and returns their paths; of annotations not `allowed` only the path stays."""
     dropped: list[str] = []
-    for path, part, attribute in shape.secrets():
-        setattr(part, attribute, msgspec.UNSET)
-        dropped.append(path)
-    annotations = shape.metadata.annotations
-    if annotations:
-        for key in [key for key in annotations if key not in allowed]:
-            del annotations[key]
-            dropped.append(f"metadata.annotations.{key}")
+    for pod in shape.pods():
+        _drop_values(f"{pod.path}spec.containers", pod.containers, dropped)
+        if pod.init_containers:
+            _drop_values(f"{pod.path}spec.initContainers", pod.init_containers, dropped)
+        if pod.annotations:
+            _drop_annotations(f"{pod.path}metadata.annotations.", pod.annotations, allowed, dropped)
+    if shape.metadata.annotations:
+        _drop_annotations("metadata.annotations.", shape.metadata.annotations, allowed, dropped)
     return tuple(dropped)
 
 
-def env_secrets(path: str, containers: list[Container] | None) -> Iterator[tuple[str, msgspec.Struct, str]]:
-    """Literal values of environment variables of a list of containers."""
+def _drop_values(path: str, containers: list[Container] | None, dropped: list[str]) -> None:
+    """Literal values of environment variables."""
     for n, container in enumerate(containers or ()):
         for m, variable in enumerate(container.env or ()):
             if variable.value is not msgspec.UNSET:
-                yield f"{path}[{n}].env[{m}].value", variable, "value"
+                variable.value = msgspec.UNSET
+                dropped.append(f"{path}[{n}].env[{m}].value")
+
+
+def _drop_annotations(path: str, held: dict[str, str], allowed: frozenset[str], dropped: list[str]) -> None:
+    for key in [key for key in held if key not in allowed]:
+        del held[key]
+        dropped.append(path + key)

@@ -7,9 +7,32 @@ import msgspec
 from pipeline.records.shapes.base import Condition, Part, Shape
 
 
+class DeviceResult(Part):
+    """A device that was given; what its driver was told about it (opaque parameters) never enters."""
+
+    request: str = ""
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+
+
+class Devices(Part):
+    results: list[DeviceResult] | None = None
+
+
+class Allocation(Part):
+    devices: Devices | None = None
+
+
+class Consumer(Part):
+    resource: str = ""
+    name: str = ""
+    uid: str = ""
+
+
 class ClaimStatus(Part):
-    allocation: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    reserved_for: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    allocation: Allocation | None = None
+    reserved_for: list[Consumer] | None = None
 
 
 class ResourceClaim(Shape):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import msgspec
 
 from pipeline.records.quantity import Quantity
-from pipeline.records.shapes.base import Condition, Part, Shape
+from pipeline.records.shapes.base import Condition, Inside, Part, Shape
 from pipeline.records.shapes.pod import PodTemplate
 
 
@@ -35,9 +35,9 @@ class Job(Shape):
     spec: JobSpec = msgspec.field(default_factory=JobSpec)
     status: JobStatus = msgspec.field(default_factory=JobStatus)
 
-    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
+    def pods(self) -> Iterable[Inside]:
         if self.spec.template is not None:
-            yield from self.spec.template.secrets("spec.template")
+            yield self.spec.template.inside("spec.template")
 
 
 class VolcanoTask(Part):
@@ -78,10 +78,10 @@ class VolcanoJob(Shape):
     spec: VolcanoJobSpec = msgspec.field(default_factory=VolcanoJobSpec)
     status: VolcanoJobStatus = msgspec.field(default_factory=VolcanoJobStatus)
 
-    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
+    def pods(self) -> Iterable[Inside]:
         for n, task in enumerate(self.spec.tasks or ()):
             if task.template is not None:
-                yield from task.template.secrets(f"spec.tasks[{n}].template")
+                yield task.template.inside(f"spec.tasks[{n}].template")
 
 
 class Owner(Shape):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import msgspec
 
 from pipeline.records.quantity import Quantity
-from pipeline.records.shapes.base import Condition, Container, Part, Shape, env_secrets
+from pipeline.records.shapes.base import Condition, Container, Inside, Part, Shape
 
 
 class LabelExpression(Part):
@@ -139,11 +139,6 @@ class PodSpec(Part):
     restart_policy: str | None = None
     volumes: list[Volume] | None = None
 
-    def secrets(self, path: str) -> Iterator[tuple[str, msgspec.Struct, str]]:
-        """Literal values of environment variables below `path`."""
-        yield from env_secrets(f"{path}.containers", self.containers)
-        yield from env_secrets(f"{path}.initContainers", self.init_containers)
-
 
 class PodStatus(Part):
     phase: str | None = None
@@ -158,8 +153,8 @@ class Pod(Shape):
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
     status: PodStatus = msgspec.field(default_factory=PodStatus)
 
-    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
-        return self.spec.secrets("spec")
+    def pods(self) -> Iterable[Inside]:
+        return (Inside("", None, self.spec.containers, self.spec.init_containers),)
 
 
 class TemplateMeta(Part):
@@ -171,7 +166,7 @@ class PodTemplate(Part):
     metadata: TemplateMeta | None = None
     spec: PodSpec | None = None
 
-    def secrets(self, path: str) -> Iterator[tuple[str, msgspec.Struct, str]]:
-        """Forbidden values below `path`."""
-        if self.spec is not None:
-            yield from self.spec.secrets(f"{path}.spec")
+    def inside(self, path: str) -> Inside:
+        """This template at `path`."""
+        spec, meta = self.spec or PodSpec(), self.metadata
+        return Inside(f"{path}.", meta.annotations if meta else None, spec.containers, spec.init_containers)

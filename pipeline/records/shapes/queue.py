@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import msgspec
 
 from pipeline.records.quantity import Quantity
-from pipeline.records.shapes.base import Condition, Part, Shape
+from pipeline.records.shapes.base import Condition, Inside, Part, Shape
 from pipeline.records.shapes.pod import PodTemplate
 
 
@@ -69,10 +69,10 @@ class Workload(Shape):
     spec: WorkloadSpec = msgspec.field(default_factory=WorkloadSpec)
     status: WorkloadStatus = msgspec.field(default_factory=WorkloadStatus)
 
-    def secrets(self) -> Iterator[tuple[str, msgspec.Struct, str]]:
+    def pods(self) -> Iterable[Inside]:
         for n, pod_set in enumerate(self.spec.pod_sets or ()):
             if pod_set.template is not None:
-                yield from pod_set.template.secrets(f"spec.podSets[{n}].template")
+                yield pod_set.template.inside(f"spec.podSets[{n}].template")
 
 
 class LocalQueueSpec(Part):

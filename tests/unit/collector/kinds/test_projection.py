@@ -58,6 +58,32 @@ def test_values_inside_pod_templates_never_enter_either(kind, spec, path):
     assert f"{path}.containers[0].env[0].value" in sight.redacted
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "path"),
+    [
+        ("jobs.batch", lambda t: {"template": t}, "spec.template"),
+        ("jobs.batch.volcano.sh", lambda t: {"tasks": [{"name": "w", "template": t}]}, "spec.tasks[0].template"),
+        ("workloads.kueue.x-k8s.io", lambda t: {"podSets": [{"name": "m", "template": t}]}, "spec.podSets[0].template"),
+    ],
+)
+def test_annotations_of_pod_templates_are_kept_by_the_same_list(kind, spec, path):
+    template = {"metadata": {"annotations": {"sla-waiting-time": "5m", "vault.example.com/token": "hunter2"}}}
+    sight = read({"spec": spec(template)}, BY_NAME[kind])
+    assert b"hunter2" not in bytes(sight.body)
+    assert b'"sla-waiting-time":"5m"' in bytes(sight.body)
+    assert f"{path}.metadata.annotations.vault.example.com/token" in sight.redacted
+
+
+def test_what_a_driver_is_told_about_a_device_never_enters():
+    result = {"request": "gpu", "driver": "d", "pool": "p", "device": "gpu-0", "opaque": "hunter2"}
+    config = [{"opaque": {"driver": "d", "parameters": {"secret": "hunter2"}}}]
+    status = {"allocation": {"devices": {"results": [result], "config": config}}, "reservedFor": [{"name": "pod"}]}
+    sight = read({"status": status}, BY_NAME["resourceclaims.resource.k8s.io"])
+    assert b"hunter2" not in bytes(sight.body)
+    assert body(sight)["status"]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
+    assert body(sight)["status"]["reservedFor"] == [{"name": "pod"}]
+
+
 def test_of_annotations_only_listed_keys_keep_their_value():
     notes = {
         "volcano.sh/sla-waiting-time": "10m",
