@@ -407,3 +407,60 @@ def test_stopping_ends_the_loop_and_what_it_waits_for() -> None:
     run = Run(lists=[page("10")], streams=[])
     assert run.transport.aborted
     assert run.progress.state is State.STOPPED
+
+
+def test_a_kind_that_goes_away_between_two_pages_is_listed_from_the_first() -> None:
+    run = Run(lists=[page("9", token="t"), refused(404, "", "404 page not found"), page("20")], streams=[])
+    assert [query.get("continue") for query in run.transport.sent("list")] == [None, "t", None]
+    assert len(run.of(tell.ListRestarted)) == 1
+
+
+def test_the_last_frame_of_a_batch_is_where_we_are() -> None:
+    run = Run(lists=[page("10")], streams=[Stream(ADDED + frame("MODIFIED", pod("a", "12")), 6.0), Stream(6.0)])
+    assert run.watched_from[:2] == ["10", "12"]
+
+
+def test_only_the_marked_bookmark_ends_a_streamed_list() -> None:
+    run = Run(options=STREAMED, streams=[Stream(bookmark("5"), ADDED, bookmark("9", initial_end=True))])
+    assert [(each.last, each.version) for each in run.of(tell.ListPage)] == [(False, ""), (True, "9")]
+
+
+def test_a_streamed_list_that_was_cut_once_in_a_while_stays_streamed() -> None:
+    cut = Stream(ADDED, ConnectionLost("cut"))
+    whole = Stream(bookmark("9", initial_end=True), TOO_OLD)
+    run = Run(options=STREAMED, streams=[cut, whole, cut, whole])
+    assert run.transport.sent("list") == []
+    assert run.progress.lists == 2
+
+
+def test_a_watch_that_cannot_be_opened_makes_us_ask_too() -> None:
+    run = Run(lists=[page("10")], streams=[ConnectionLost("refused"), Stream(60.0)])
+    assert [kind for kind, _ in run.transport.requests][:4] == ["list", "watch", "probe", "watch"]
+
+
+def test_a_stream_that_lived_ends_the_row_of_failures() -> None:
+    lost = ConnectionLost("reset")
+    streams = [lost, lost, Stream(60.0), lost, Stream(6.0, lost), lost]
+    run = Run(lists=[page("10")], streams=streams)
+    assert run.clock.waits_s[:5] == [0.5, 1.0, 0.5, 0.5, 1.0]
+
+
+def test_a_short_stream_that_brought_something_ends_it_too() -> None:
+    lost = ConnectionLost("reset")
+    run = Run(lists=[page("10")], streams=[lost, lost, Stream(ADDED), Stream(bookmark("12")), lost])
+    assert run.clock.waits_s[:3] == [0.5, 1.0, 0.5]
+
+
+def test_nothing_is_told_after_stopping() -> None:
+    clock = FakeClock()
+    transport = ScriptedTransport(clock, lists=[page("10")], streams=[Stream(ADDED, ADDED, ADDED)])
+    reflector = Reflector(PODS, transport, time=clock)
+    told: list[Happening] = []
+
+    def stop_at_the_first_frame(happening: Happening) -> None:
+        told.append(happening)
+        if isinstance(happening, tell.Frames):
+            reflector.stop()
+
+    reflector.run(stop_at_the_first_frame)
+    assert [type(each).__name__ for each in told] == ["ListStarted", "ListPage", "WatchStarted", "Frames"]
