@@ -16,7 +16,7 @@ from collector.settings import Settings
 from pipeline.config.places import Places
 from pipeline.log import LogReader, Position
 from pipeline.records import codec, times
-from pipeline.records.envelope import GapRecord, TickRecord
+from pipeline.records.envelope import GapRecord, ObjectRecord, TickRecord
 from tests.support import cluster
 from tests.support.cluster import Cluster, poll
 from tests.support.running import Pipeline
@@ -38,6 +38,9 @@ def node(name: str, *, cpu: str = "4", gpu: str = "0", managed: bool = True, tai
         "metadata": {"name": name, "labels": labels},
         "status": {"allocatable": room, "capacity": room},
     }
+    if not managed:  # nobody renews its lease
+        made["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]
+        taints = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
     if taints:
         made["spec"] = {"taints": taints}
     return made
@@ -234,7 +237,8 @@ def test_an_api_server_that_is_killed_costs_one_gap_a_kind_and_nothing_else(live
     ids = [record.id for record in live.records()]
     assert len(ids) == len(set(ids))
     pods = live.kube.request("GET", f"/api/v1/namespaces/{NAMESPACE}/pods")["items"]
-    seen = {record.data.uid for record in live.records() if getattr(record.data, "kind", "") == "Pod"}
+    changes = [record.data for record in live.records() if isinstance(record, ObjectRecord)]
+    seen = {change.uid for change in changes if change.kind == "Pod"}
     assert {pod["metadata"]["uid"] for pod in pods} <= seen
 
 
