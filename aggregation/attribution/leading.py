@@ -12,7 +12,8 @@ from aggregation.attribution import verdict
 from aggregation.attribution.verdict import Verdict
 from aggregation.lifecycle import minimum
 from aggregation.lifecycle.groups import OUTSIDE
-from aggregation.lifecycle.state import Admission, Group, JobState, Pod, Segment
+from aggregation.lifecycle.objects import Admission, Group, Pod
+from aggregation.lifecycle.state import JobState, Segment
 from aggregation.messages import parse
 from pipeline.records import reasons
 from pipeline.records.jobs import is_placeholder
@@ -121,7 +122,7 @@ def _not_made(state: JobState, at_ms: int, least: int | None) -> Segment | None:
         return None
     if state.counts.alive == 0 or (least is not None and state.counts.alive < least):
         own = state.own
-        if own is not None and not state.pods and own.active >= (least or 1):
+        if own is not None and not state.tasks and own.active >= (least or 1):
             return Segment(at_ms, reasons.UNKNOWN, evidence="count")  # its pods exist, but nobody sees them
         return _pods_not_created(state, at_ms)
     return None

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from aggregation.lifecycle import asks, counts
-from aggregation.lifecycle.state import Decided, JobState, Pod
+from aggregation.lifecycle.objects import Decided, Pod
+from aggregation.lifecycle.state import JobState
 from aggregation.messages import Message, Said, parse
 from pipeline.records import reasons
 from pipeline.records.objects import NodesWanted

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import UnsetType
 
 from aggregation.lifecycle import asks
+from aggregation.lifecycle.objects import Admission, Asks, JobObject
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import Admission, Asks, JobObject, JobState
+from aggregation.lifecycle.state import JobState
 from pipeline.records import shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Condition

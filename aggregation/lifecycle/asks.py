@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aggregation.lifecycle.state import Asks
+from aggregation.lifecycle.objects import Asks
 from pipeline.records import quantity
 from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Container

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aggregation.lifecycle.state import JobState, Pod
+from aggregation.lifecycle.objects import Pod
+from aggregation.lifecycle.state import JobState
 
 
 def add(state: JobState, pod: Pod) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from aggregation.lifecycle.objects import Decided
 from aggregation.lifecycle.sight import NOTHING, Noted
-from aggregation.lifecycle.state import Decided, JobState
+from aggregation.lifecycle.state import JobState
 from pipeline.records import reasons
 from pipeline.records.decisions import Decision
 

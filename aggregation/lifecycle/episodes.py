@@ -149,7 +149,7 @@ def _held(state: JobState) -> bool:
 
 def _reported(state: JobState, least: int | None) -> bool:
     """Whether status says that the minimum runs, of a job whose pods nobody saw."""
-    if state.pods or state.counts.succeeded:
+    if state.tasks:
         return False
     if any(group.volcano and group.phase not in (*OUTSIDE, "Inqueue", "Unknown") for group in state.groups.values()):
         return True
@@ -244,14 +244,15 @@ def _note_running(state: JobState, episode: Episode) -> None:
 
 def _next(state: JobState, noted: Noted, sight: Sight, least: int | None) -> None:
     episode = state.episode
-    if episode is None or episode.open or finished(state) is not None:
+    if episode is None or episode.end_ms is None:
         return
     below = state.counts.placed < (least or episode.minimum or 1)
     if noted.lost_ms is not None and (below or _held(state)):
         state.loss_ms, state.loss_why = noted.lost_ms, noted.lost_why
-    elif not (below and state.loss_ms > (episode.end_ms or 0) and state.counts.alive > state.counts.placed):
+    elif not (below and state.loss_ms > episode.end_ms and state.counts.alive > state.counts.placed):
         return
-    start = max(state.loss_ms, episode.end_ms or 0)
-    later = Episode(episode.number + 1, start, sight.at_ms, cause=state.loss_why, minimum=least)
-    later.vanished_ms = noted.vanished_since
+    if finished(state) is not None:
+        return  # a group that lost its last pod waits only if pods are made again
+    later = Episode(episode.number + 1, max(state.loss_ms, episode.end_ms), sight.at_ms, cause=state.loss_why)
+    later.minimum, later.vanished_ms = least, noted.vanished_since
     state.episodes.append(later)

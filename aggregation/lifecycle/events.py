@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from aggregation.lifecycle import counts
 from aggregation.lifecycle.groups import OUTSIDE
+from aggregation.lifecycle.objects import Pod
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import JobState, Pod
+from aggregation.lifecycle.state import JobState
 from aggregation.messages import parse
 from pipeline.records import reasons, times
 from pipeline.records.events import EventSeen

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from msgspec import UnsetType
 
+from aggregation.lifecycle.objects import Group, JobObject
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import Group, JobObject, JobState
+from aggregation.lifecycle.state import JobState
 from pipeline.records import shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Shape

@@ -9,9 +9,10 @@ from __future__ import annotations
 from msgspec import UnsetType
 
 from aggregation.lifecycle import asks
+from aggregation.lifecycle.objects import Asks, JobObject
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import Asks, JobObject, JobState
+from aggregation.lifecycle.state import JobState
 from pipeline.records import shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Shape
@@ -104,7 +105,7 @@ def _batch(state: JobState, made: JobObject, job: Job, sight: Sight) -> None:
         made.suspended = bool(spec.suspend) or parallelism == 0
         _of_templates(made, [(spec.template, made.tasks)])
     status = job.status
-    if not state.pods:
+    if not state.tasks:
         made.active, made.ready = status.active or 0, (status.ready or 0) + (status.succeeded or 0)
     made.stopped = False
     for condition in status.conditions or ():
@@ -127,7 +128,7 @@ def _volcano(state: JobState, made: JobObject, job: VolcanoJob, sight: Sight) ->
         made.priority_class = spec.priority_class_name or ""
         _of_templates(made, counted)
     status = job.status
-    if not state.pods:
+    if not state.tasks:
         made.active = (status.pending or 0) + (status.running or 0)
         made.ready = (status.running or 0) + (status.succeeded or 0)
     if status.state is None:

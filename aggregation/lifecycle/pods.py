@@ -9,9 +9,10 @@ from __future__ import annotations
 from msgspec import UnsetType
 
 from aggregation.lifecycle import asks, counts
+from aggregation.lifecycle.objects import JobObject, Pod
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import JobObject, JobState, Pod
+from aggregation.lifecycle.state import JobState
 from pipeline.records import shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Condition

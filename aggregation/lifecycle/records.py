@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from aggregation.lifecycle import admissions, counts, decisions, events, groups, jobs, pods
+from aggregation.lifecycle.objects import Admission, Group, JobObject, Pod
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
-from aggregation.lifecycle.state import Admission, Group, JobObject, JobState, Pod
+from aggregation.lifecycle.state import JobState
 from aggregation.operators import dedup
 from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
 from pipeline.records.objects import Facts, ObjectChange

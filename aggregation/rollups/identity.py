@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aggregation.lifecycle.state import NO_ASKS, Asks, Episode, JobState
+from aggregation.lifecycle.objects import NO_ASKS, Asks
+from aggregation.lifecycle.state import Episode, JobState
 from pipeline.records import times
 
 

@@ -16,15 +16,17 @@ DEADLINE = "deadline"
 
 def arm(state: JobState, episode: Episode, default_ms: int | None) -> None:
     """Sets what is promised to an open episode, as its objects say now."""
-    episode.unarmed = False
     promise, bad = sla.find(promises.levels(state), default_ms)
+    before = episode.promise_ms, episode.deadline_ms, episode.promise_source, episode.misconfigured
+    episode.unarmed = False
     episode.misconfigured = ", ".join(str(one) for one in bad)
     if promise is None:
         episode.promise_ms, episode.promise_source, episode.deadline_ms = None, "", None
-        return
-    episode.promise_ms = promise.waiting_ms
-    episode.promise_source = promise.level if promise.level in ("default", "queue") else _place(promise)
-    episode.deadline_ms = sla.deadline_ms(_counted_from(episode), promise.waiting_ms)
+    else:
+        episode.promise_ms, episode.promise_source = promise.waiting_ms, _place(promise)
+        episode.deadline_ms = sla.deadline_ms(_counted_from(episode), promise.waiting_ms)
+    if before != (episode.promise_ms, episode.deadline_ms, episode.promise_source, episode.misconfigured):
+        episode.dirty = True
 
 
 def standing(episode: Episode, now: int, at_risk_share: float) -> str:
@@ -51,7 +53,7 @@ def timers(episode: Episode, now: int, at_risk_share: float) -> dict[str, int]:
 
 
 def _place(promise: sla.Promise) -> str:
-    return f"{promise.level} {promise.source}"
+    return promise.level if promise.level in ("default", "queue") else f"{promise.level} {promise.source}"
 
 
 def _counted_from(episode: Episode) -> int:
