@@ -51,5 +51,6 @@ def database_exists(name: str) -> SqlError:
     return SqlError(f"Can't create database '{name}'; database exists", 1007)
 
 
-def access_denied(user: str, host: str) -> SqlError:
-    return SqlError(f"Access denied for user '{user}@{host}' (using password: YES)", 1045, "28000")
+def access_denied(user: str, host: str, *, with_password: bool) -> SqlError:
+    using = "YES" if with_password else "NO"
+    return SqlError(f"Access denied for user '{user}@{host}' (using password: {using})", 1045, "28000")

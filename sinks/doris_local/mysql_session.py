@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import logging
 import socket
 
 import duckdb
 
-from sinks.doris_local import errors, mysql_wire
+from sinks.doris_local import errors, mysql_wire, variables
 from sinks.doris_local.access import Access
 from sinks.doris_local.listener import HOST
 from sinks.doris_local.mysql_wire import Packets
 from sinks.doris_local.results import Done, Table
 from sinks.doris_local.statements import Session, Statements
 
-QUIT, INIT_DB, QUERY, FIELD_LIST, STATISTICS, PING = 0x01, 0x02, 0x03, 0x04, 0x09, 0x0E
-CHANGE_USER, STMT_PREPARE, STMT_CLOSE, SET_OPTION, RESET_CONNECTION = 0x11, 0x16, 0x19, 0x1B, 0x1F
+
+class Command(enum.IntEnum):
+    """The first byte of what a client sends."""
+
+    QUIT = 0x01
+    INIT_DB = 0x02
+    QUERY = 0x03
+    FIELD_LIST = 0x04
+    STATISTICS = 0x09
+    PING = 0x0E
+    CHANGE_USER = 0x11
+    STMT_PREPARE = 0x16
+    STMT_CLOSE = 0x19
+    SET_OPTION = 0x1B
+    RESET_CONNECTION = 0x1F
+
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +70,7 @@ class _Client:
             return
         while True:
             command = self._packets.read()
-            if not command or command[0] == QUIT:
+            if not command or command[0] == Command.QUIT:
                 return
             try:
                 self._answer(command[0], command[1:])
@@ -63,6 +78,8 @@ class _Client:
                 self._fail(error)
             except duckdb.Error as error:
                 self._fail(self._statements.explain(error))
+            except OSError:
+                raise  # the client went away
             except Exception as error:
                 log.exception("a command failed")
                 self._fail(errors.refused(f"internal error of the local store: {error}"))
@@ -79,7 +96,7 @@ class _Client:
             answer = self._packets.read()
         try:
             if not self._access.allows_scrambled(login.user, self._salt, answer):
-                raise errors.access_denied(login.user, HOST)
+                raise errors.access_denied(login.user, HOST, with_password=bool(answer))
             self._session = Session(connection_id=self._session.connection_id)
             if login.database:
                 self._statements.use(self._session, login.database)
@@ -93,27 +110,28 @@ class _Client:
 
     def _answer(self, command: int, payload: bytes) -> None:
         match command:
-            case 0x03:
+            case Command.QUERY:
                 self._query(payload.decode("utf-8", "replace"))
-            case 0x0E | 0x1F:
-                if command == RESET_CONNECTION:
-                    self._session = Session(self._session.connection_id, database=self._session.database)
+            case Command.PING:
                 self._packets.write(mysql_wire.ok())
-            case 0x02:
+            case Command.RESET_CONNECTION:
+                self._session = Session(self._session.connection_id, database=self._session.database)
+                self._packets.write(mysql_wire.ok())
+            case Command.INIT_DB:
                 self._statements.use(self._session, payload.decode())
                 self._packets.write(mysql_wire.ok())
-            case 0x04:
+            case Command.FIELD_LIST:
                 self._field_list(payload.partition(b"\0")[0].decode())
-            case 0x09:
-                self._packets.write(b"Doris-compatible local store")
-            case 0x11:
+            case Command.STATISTICS:
+                self._packets.write(variables.VERSION_COMMENT.encode())
+            case Command.CHANGE_USER:
                 if not self._log_in(mysql_wire.read_change_user(payload)):
                     raise mysql_wire.Gone("access denied")
-            case 0x1B:
+            case Command.SET_OPTION:
                 self._packets.write(mysql_wire.eof())
-            case 0x16:
+            case Command.STMT_PREPARE:
                 raise errors.unsupported("a server-side prepared statement")
-            case 0x19:
+            case Command.STMT_CLOSE:
                 pass  # no answer is expected, and there is nothing to close
             case _:
                 raise errors.SqlError(f"Unsupported command(COM_{command:#04x})", 1047, "08S01")
