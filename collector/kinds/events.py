@@ -7,7 +7,7 @@ that of its newest occurrence: the latest of all times it carries, else its crea
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -22,6 +22,7 @@ AGGREGATED: Final = "(combined from similar events): "
 _MAX_MESSAGE_CHARS: Final = 32 * 1024
 
 TimeSource = Literal["event", "series", "last", "first", "created", "received"]
+_SOURCES: Final[tuple[TimeSource, ...]] = ("event", "series", "last", "first")
 
 
 class EventSight(msgspec.Struct, gc=False):
@@ -42,6 +43,15 @@ class EventSight(msgspec.Struct, gc=False):
         return self.seen.version
 
 
+class Times(NamedTuple):
+    """Of all times that an event may carry those that it does, in microseconds."""
+
+    event: int | None
+    series: int | None
+    last: int | None
+    first: int | None
+
+
 def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight:
     """One event of a watch or list. Raises Terminal if it is none, or has no name."""
     event = shapes.decode(kind.group, kind.kind, raw)
@@ -50,11 +60,8 @@ def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight
     uid, surrogate = projection.identity_of(event, kind.kind)
     meta = event.metadata
     message = event.note or event.message or ""
-    at_us, source = _newest(event, received_ms)
-    first = times.parse_us(event.first_timestamp or event.deprecated_first_timestamp)
-    last = times.parse_us(event.last_timestamp or event.deprecated_last_timestamp)
-    started = times.parse_us(event.event_time)
-    repeated = _series_us(event)
+    at = _times(event)
+    at_us, source = _newest(at, meta.creation_timestamp, received_ms)
     seen = EventSeen(
         uid=uid,
         version=meta.resource_version,
@@ -69,10 +76,10 @@ def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight
         type=event.type or "",
         action=event.action or "",
         count=_count(event),
-        first_us=first if first is not None else started,
-        last_us=max((each for each in (last, repeated) if each is not None), default=None),
+        first_us=at.first if at.first is not None else at.event,
+        last_us=at.series if at.last is None or (at.series is not None and at.series > at.last) else at.last,
         component=_component(event),
-        time_anomaly=_before(last, first) or _before(repeated, started),
+        time_anomaly=_before(at.last, at.first) or _before(at.series, at.event),
         aggregated=message.startswith(AGGREGATED),
         truncated=len(raw) > max_bytes or len(message) > _MAX_MESSAGE_CHARS,
         surrogate=surrogate,
@@ -80,26 +87,25 @@ def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight
     return EventSight(kind, seen, received_ms)
 
 
-def _newest(event: Event, received_ms: int) -> tuple[int, TimeSource]:
-    """The time of the newest occurrence, and where it stands; of equal times the more exact source."""
-    sources: tuple[tuple[TimeSource, int | None], ...] = (
-        ("event", times.parse_us(event.event_time)),
-        ("series", _series_us(event)),
-        ("last", times.parse_us(event.last_timestamp or event.deprecated_last_timestamp)),
-        ("first", times.parse_us(event.first_timestamp or event.deprecated_first_timestamp)),
+def _times(event: Event) -> Times:
+    return Times(
+        times.parse_us(event.event_time),
+        times.parse_us(event.series.last_observed_time) if event.series is not None else None,
+        times.parse_us(event.last_timestamp or event.deprecated_last_timestamp),
+        times.parse_us(event.first_timestamp or event.deprecated_first_timestamp),
     )
-    newest: tuple[int, TimeSource] | None = None
-    for source, at_us in sources:
-        if at_us is not None and (newest is None or at_us > newest[0]):
-            newest = at_us, source
-    if newest is not None:
-        return newest
-    created = times.parse_us(event.metadata.creation_timestamp)
-    return (created, "created") if created is not None else (received_ms * 1000, "received")
 
 
-def _series_us(event: Event) -> int | None:
-    return times.parse_us(event.series.last_observed_time) if event.series is not None else None
+def _newest(at: Times, created: str | None, received_ms: int) -> tuple[int, TimeSource]:
+    """The time of the newest occurrence, and where it stands; of equal times the more exact source."""
+    found: tuple[int, TimeSource] | None = None
+    for moment, source in zip(at, _SOURCES, strict=True):
+        if moment is not None and (found is None or moment > found[0]):
+            found = moment, source
+    if found is not None:
+        return found
+    created_us = times.parse_us(created)
+    return (created_us, "created") if created_us is not None else (received_ms * 1000, "received")
 
 
 def _count(event: Event) -> int:

@@ -140,7 +140,7 @@ class Mirror:
         """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read."""
         watch = self._stages.watch(key)
         sight = self._read(watch.kind, _CHANGES[type], raw, received_ms, lossy)
-        if self._stages.open(watch):
+        if watch.open:
             self._lists.frame(watch, sight)
         else:
             self._stages.do(watch, partial(self._lists.frame, watch, sight))

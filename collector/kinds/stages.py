@@ -14,13 +14,27 @@ Step = Callable[[], None]
 class Watch:
     """How far one kind has come, or its part in one namespace."""
 
-    __slots__ = ("again", "began_ms", "changes", "key", "kind", "listed", "listing", "namespace", "settled", "waiting")
+    __slots__ = (
+        "again",
+        "began_ms",
+        "changes",
+        "key",
+        "kind",
+        "listed",
+        "listing",
+        "namespace",
+        "open",
+        "settled",
+        "waiting",
+    )
 
     def __init__(self, kind: Kind, namespace: str) -> None:
         self.kind = kind
         self.namespace = namespace
         """Empty: all namespaces."""
         self.key = key_of(kind, namespace)
+        self.open = False
+        """Nothing of an earlier stage, and nothing earlier of its own, is waited for."""
         self.settled = False
         """It was listed, or is not to be had: later stages need not wait for it."""
         self.listed = False
@@ -47,6 +61,7 @@ class Stages:
         watches = [Watch(kind, part) for kind in kinds for part in (namespaces if kind.namespaced else ()) or ("",)]
         self._watches = {watch.key: watch for watch in watches}
         self._stage = Stage.NODES
+        self._open()
         self.advance()
 
     def watch(self, key: str) -> Watch:
@@ -65,13 +80,9 @@ class Stages:
         for watch in self._watches.values():
             watch.again = True
 
-    def open(self, watch: Watch) -> bool:
-        """Whether nothing of an earlier stage, and nothing earlier of its own, is waited for."""
-        return watch.kind.stage <= self._stage and not watch.waiting
-
     def do(self, watch: Watch, step: Step) -> None:
         """Does a step, now or in its turn."""
-        if self.open(watch):
+        if watch.open:
             step()
         else:
             watch.waiting.append(step)
@@ -93,6 +104,11 @@ class Stages:
             if next_stage <= self._stage:
                 return
             self._stage = Stage(self._stage + 1)
-            for watch in self._watches.values():
-                while watch.waiting and watch.kind.stage <= self._stage:
+            self._open()
+
+    def _open(self) -> None:
+        for watch in self._watches.values():
+            if watch.kind.stage <= self._stage and not watch.open:
+                while watch.waiting:
                     watch.waiting.popleft()()
+                watch.open = True

@@ -11,7 +11,7 @@ BUCKETS = 256
 """Never changes for the life of a log: partition = bucket % partitions."""
 
 
-class JobRef(msgspec.Struct, frozen=True, omit_defaults=True):
+class JobRef(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The topmost object of a job kind that a pod belongs to, or the pod itself.
 
     `uid` is `name:NAMESPACE/NAME` for a group that pods name but that does not exist yet.

@@ -6,9 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-_RFC3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?([Zz]|[+-]\d\d:?\d\d)$", re.ASCII
-)
+_RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)([Zz]|[+-]\d\d:?\d\d)$", re.ASCII)
+_FRACTION = re.compile(r".{19}[.,](\d{1,9})([Zz]|[+-]\d\d:?\d\d)$", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
@@ -19,10 +18,22 @@ def parse_us(text: str | None) -> int | None:
     """RFC 3339 to microseconds. None for None, empty, unreadable text and Go's zero time (year 1)."""
     if not text:
         return None
+    if len(text) == 20:
+        return _whole_us(text)
+    found = _FRACTION.match(text)
+    if found is None:
+        return _whole_us(text)
+    whole = _whole_us(text[:19] + found[2])
+    return None if whole is None else whole + int(found[1][:6].ljust(6, "0"))
+
+
+@lru_cache(maxsize=8192)
+def _whole_us(text: str) -> int | None:
+    """RFC 3339 without a fraction. Objects of one time name the same seconds again and again."""
     found = _RFC3339.match(text)
     if found is None or found[1] == "0001":
         return None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, hour, minute, second, zone = found.groups()
     try:
         whole = datetime(int(year), int(month), int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC)
     except ValueError:
@@ -30,8 +41,6 @@ def parse_us(text: str | None) -> int | None:
     micros = int((whole - _EPOCH) / timedelta(microseconds=1))
     if int(second) == 60:  # a leap second is the second after it
         micros += 1_000_000
-    if fraction:
-        micros += int(fraction[:6].ljust(6, "0"))
     if zone not in "Zz":
         offset = int(zone[1:3]) * 60 + int(zone[-2:])
         micros -= (offset if zone[0] == "+" else -offset) * 60_000_000

@@ -136,10 +136,11 @@ def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
 def _drop_values(path: str, containers: list[Container] | None, dropped: list[str]) -> None:
     """Literal values of environment variables."""
     for n, container in enumerate(containers or ()):
-        for m, variable in enumerate(container.env or ()):
-            if variable.value is not msgspec.UNSET:
-                variable.value = msgspec.UNSET
-                dropped.append(f"{path}[{n}].env[{m}].value")
+        if container.env:
+            for m, variable in enumerate(container.env):
+                if variable.value is not msgspec.UNSET:
+                    variable.value = msgspec.UNSET
+                    dropped.append(f"{path}[{n}].env[{m}].value")
 
 
 def _drop_annotations(path: str, held: dict[str, str], allowed: frozenset[str], dropped: list[str]) -> None:
