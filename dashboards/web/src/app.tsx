@@ -5,6 +5,7 @@ import { address } from "./api/client";
 import { useResource } from "./api/resource";
 import type { Meta } from "./api/types";
 import { Frame } from "./components/frame";
+import { Guard } from "./components/guard";
 import { Empty } from "./components/states";
 import { useTranslate } from "./i18n";
 import { JobView } from "./pages/job";
@@ -28,7 +29,9 @@ export function App() {
   useEffect(() => scrollTo(0, 0), [place]);
   return (
     <Frame meta={meta.data}>
-      <Page path={path} meta={meta.data} />
+      <Guard place={place}>
+        <Page path={path} meta={meta.data} />
+      </Guard>
     </Frame>
   );
 }
@@ -50,8 +53,11 @@ function Page({ path, meta }: { path: readonly string[]; meta: Meta | null }) {
 function Missing() {
   const t = useTranslate();
   return (
-    <Empty icon="help" title={t("state.not_found")} what={t("state.not_found_what")}>
-      <a class="button" href={href([])}>{t("state.back_home")}</a>
-    </Empty>
+    <div class="page">
+      <h1 class="sr-only">{t("state.not_found")}</h1>
+      <Empty icon="help" title={t("state.not_found")} what={t("state.not_found_what")}>
+        <a class="button" href={href([])}>{t("state.back_home")}</a>
+      </Empty>
+    </div>
   );
 }

@@ -49,7 +49,7 @@ export function useResource<T>(url: string | null, options: Options<T> = {}): Re
       let wait: number | null;
       try {
         const data = await get<T>(url, stop.signal);
-        setState((was) => (was.data === data && was.url === url && !was.problem ? was : { of, url, data, problem: null }));
+        setState((was) => (was.data === data && was.url === url && was.of === of && !was.problem ? was : { of, url, data, problem: null }));
         wait = every.current?.(data) ?? null;
       } catch (error) {
         if (stop.signal.aborted) return;

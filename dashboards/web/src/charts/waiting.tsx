@@ -13,27 +13,31 @@ import { brief, duration } from "../format/duration";
 import { percent } from "../format/number";
 import { clock, dayClock, hourMinute } from "../format/time";
 import { useTranslate } from "../i18n";
-import { colourVar, patternClass } from "../reasons/palette";
+import { colourVar, OTHER, patternClass } from "../reasons/palette";
 import { isDark, prefs } from "../state/prefs";
 import { adjust, href, useRoute } from "../state/route";
 import { useStore } from "../state/store";
-import { bands, options, type Band, type Paint } from "./stack";
+import { bands, folded, options, type Band, type Paint } from "./stack";
 
 type Chart = ReturnType<(typeof import("./echarts"))["init"]>;
 
 interface Props {
   params: Params;
   title: string;
-  compact?: boolean;
+  /** How many reasons get a band of their own; all if not said. */
+  most?: number;
 }
 
-export function WaitingChart({ params, title, compact = false }: Props) {
+export function WaitingChart({ params, title, most }: Props) {
   const t = useTranslate();
   const unit = useRoute().query["unit"] === "gpus" ? "gpus" : "jobs";
   const [asTable, setAsTable] = useState(false);
   const url = address(["reasons"], { ...params, unit });
   const { data, problem, busy, reload } = useResource<Reasons>(url, { of: "reasons", every: () => OPEN_MS * 2 });
-  const shown = useMemo(() => (data ? bands(data) : []), [data]);
+  const shown = useMemo(() => {
+    const all = data ? bands(data) : [];
+    return most === undefined ? all : folded(all, most, t("chart.other"));
+  }, [data, most, t]);
   const aside = (
     <>
       <Segmented
@@ -48,7 +52,7 @@ export function WaitingChart({ params, title, compact = false }: Props) {
     </>
   );
   return (
-    <Panel title={title} aside={aside} class={compact ? "span-main" : "span-all"} dim={busy && data !== null}>
+    <Panel title={title} aside={aside} class="span-all" dim={busy && data !== null}>
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       {!data ? !problem && <Skeleton tall lines={[100]} /> : shown.length === 0 ? (
         <Empty title={t("overview.none_reasons")} what={t("overview.none_reasons_what")} />
@@ -106,7 +110,7 @@ function Canvas({ answer, shown }: { answer: Reasons; shown: Band[] }) {
   useEffect(() => {
     if (!ready || !box.current) return;
     const tip = (index: number): HTMLElement => tipOf(label(answer.buckets[index] ?? 0), shown, index);
-    chart.current?.setOption(options(answer, paintOf(box.current, dark), label, tip), { replaceMerge: ["series"] });
+    chart.current?.setOption(options({ answer, shown, paint: paintOf(box.current, dark), label, tip }), { replaceMerge: ["series"] });
   }, [ready, answer, shown, dark, label]);
 
   const total = answer.totals.reduce((sum, one) => sum + one.ms, 0);
@@ -119,8 +123,8 @@ function Canvas({ answer, shown }: { answer: Reasons; shown: Band[] }) {
         {shown.map((band) => (
           <li key={band.reason}>
             <a
-              href={href(["jobs"], { reason: band.reason, sort: "-wait" })}
-              title={t("chart.reason_link", { title: band.title })}
+              href={band.reason === OTHER ? href(["reasons"]) : href(["jobs"], { reason: band.reason, sort: "-wait" })}
+              title={band.reason === OTHER ? t("overview.all_reasons") : t("chart.reason_link", { title: band.title })}
               onMouseEnter={() => chart.current?.dispatchAction({ type: "highlight", seriesId: band.reason })}
               onMouseLeave={() => chart.current?.dispatchAction({ type: "downplay", seriesId: band.reason })}
             >
@@ -138,7 +142,7 @@ function Twin({ answer, shown }: { answer: Reasons; shown: Band[] }) {
   const t = useTranslate();
   const label = useLabel(answer);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={t("chart.table")}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={t("chart.table")}>
       <table class="table dense">
         <thead>
           <tr>

@@ -5,7 +5,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Meta } from "../api/types";
 import { useTranslate, type MessageId } from "../i18n";
 import { following } from "../state/live";
-import { prefs, setPrefs, type Lang, type Theme, type Zone } from "../state/prefs";
+import type { Lang, Theme, Zone } from "../state/choice";
+import { prefs, setPrefs } from "../state/prefs";
 import { adjust, href, useRoute } from "../state/route";
 import { useStore } from "../state/store";
 import { Segmented, Select } from "./controls";
@@ -26,12 +27,14 @@ export function Frame({ meta, children }: { meta: Meta | null; children: Compone
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={toMain}>{t("nav.skip")}</a>
-      <a class="brand" href={href([])}>
-        <Mark />
-        <span>kube-collector</span>
-      </a>
+      <header class="head">
+        <a class="brand" href={href([])}>
+          <Mark />
+          <span>kube-collector</span>
+        </a>
+        <TopBar meta={meta} />
+      </header>
       <Navigation />
-      <TopBar meta={meta} />
       <main id="main" tabIndex={-1}>
         <StaleBanner />
         {children}
@@ -49,8 +52,13 @@ function toMain(event: Event): void {
 function Navigation() {
   const t = useTranslate();
   const { path } = useRoute();
+  const strip = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a narrow screen the strip scrolls sideways; where one is must be in sight.
+    strip.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path[0]]);
   return (
-    <nav class="nav" aria-label={t("nav.label")}>
+    <nav class="nav" aria-label={t("nav.label")} ref={strip}>
       {PAGES.map((page) => (
         <a key={page.path} href={href(page.path ? [page.path] : [])} aria-current={(path[0] ?? "") === page.path ? "page" : undefined}>
           <Icon name={page.icon} />
@@ -85,10 +93,19 @@ function TopBar({ meta }: { meta: Meta | null }) {
   );
 }
 
-/** Goes to the list of jobs with what was typed; `/` brings the cursor here. */
+const TYPING_MS = 250;
+
+/** Looks for jobs: on their list while one types, from elsewhere with Enter. `/` brings the cursor here. */
 function Find() {
   const t = useTranslate();
+  const { path, query } = useRoute();
   const field = useRef<HTMLInputElement>(null);
+  const timer = useRef(0);
+  const onList = path.length === 1 && path[0] === "jobs";
+  const q = onList ? (query["q"] ?? "") : "";
+  useEffect(() => {
+    if (field.current && document.activeElement !== field.current) field.current.value = q;
+  }, [q, onList]);
   useEffect(() => {
     const heard = (event: KeyboardEvent): void => {
       const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
@@ -99,16 +116,20 @@ function Find() {
     addEventListener("keydown", heard);
     return () => removeEventListener("keydown", heard);
   }, []);
+  const text = (): string => field.current?.value.trim() ?? "";
+  const typed = (): void => {
+    clearTimeout(timer.current);
+    if (onList) timer.current = window.setTimeout(() => adjust({ q: text(), cursor: null, page: null }, true), TYPING_MS);
+  };
   const go = (event: Event): void => {
     event.preventDefault();
-    const q = field.current?.value.trim() ?? "";
-    location.hash = href(["jobs"], { q });
-    if (field.current) field.current.value = "";
+    if (onList) adjust({ q: text(), cursor: null, page: null }, true);
+    else location.hash = href(["jobs"], { q: text() });
   };
   return (
     <form class="find" role="search" onSubmit={go}>
       <Icon name="search" size={14} />
-      <input ref={field} type="search" placeholder={t("frame.find")} aria-label={t("frame.find")} enterkeyhint="search" />
+      <input ref={field} type="search" placeholder={t("frame.find")} aria-label={t("frame.find")} enterkeyhint="search" onInput={typed} />
       <kbd aria-hidden="true">/</kbd>
     </form>
   );
@@ -129,7 +150,7 @@ function Preferences({ version }: { version: string }) {
   const t = useTranslate();
   const { theme, lang, zone } = useStore(prefs);
   return (
-    <div class="prefs" role="group" aria-label={t("prefs.label")}>
+    <footer class="prefs" aria-label={t("prefs.label")}>
       <Segmented
         label={t("prefs.theme")}
         iconsOnly
@@ -156,6 +177,6 @@ function Preferences({ version }: { version: string }) {
         onChange={(value) => setPrefs({ zone: value as Zone })}
       />
       {version && <span class="version num">{version}</span>}
-    </div>
+    </footer>
   );
 }

@@ -1,6 +1,6 @@
 /** How old the picture is: a calm badge in a replay, a mark when live, a banner when something is behind. */
 import { freshness } from "../api/client";
-import type { Fresh } from "../api/types";
+import { isStale } from "../api/stale";
 import { duration } from "../format/duration";
 import { dayClock } from "../format/time";
 import { useTranslate } from "../i18n";
@@ -8,11 +8,6 @@ import { prefs } from "../state/prefs";
 import { href } from "../state/route";
 import { useStore } from "../state/store";
 import { Icon } from "./icons";
-
-/** Data older than this is said aloud. The loader writes every few seconds, so a minute is several missed rounds. */
-export const STALE_MS = 60_000;
-
-export const isStale = (fresh: Fresh): boolean => !fresh.replay && fresh.lag_ms !== null && fresh.lag_ms >= STALE_MS;
 
 export function FreshChip() {
   const t = useTranslate();

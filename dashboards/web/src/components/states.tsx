@@ -41,7 +41,7 @@ export function ProblemNote({ problem, retry, kept = false }: { problem: Problem
         <p>{unreached ? t("state.error_network_detail") : problem.detail}</p>
         {problem.hint && <p>{t("state.error_hint", { hint: problem.hint })}</p>}
         {kept && <p class="faint">{t("state.error_kept")}</p>}
-        {!unreached && (
+        {problem.status > 0 && (
           <p class="faint num">
             {t("state.status", { status: problem.status })}
             {problem.instance && <span class="mono"> · {problem.instance}</span>}

@@ -1,4 +1,4 @@
-import type { Lang } from "../state/prefs";
+import type { Lang } from "../state/choice";
 
 const locale = (lang: Lang): string => (lang === "zh" ? "zh-CN" : "en");
 
@@ -8,8 +8,9 @@ export const count = (value: number, lang: Lang): string => new Intl.NumberForma
 export function percent(share: number, lang: Lang, digits = 0): string {
   const format = new Intl.NumberFormat(locale(lang), { style: "percent", maximumFractionDigits: digits });
   const least = 10 ** -(digits + 2);
-  if (share > 0 && share < least) return `< ${format.format(least)}`;
-  if (share < 1 && share > 1 - least) return `> ${format.format(1 - least)}`;
+  const rounded = Math.round(share / least) * least;
+  if (share > 0 && rounded < least / 2) return `< ${format.format(least)}`;
+  if (share < 1 && rounded > 1 - least / 2) return `> ${format.format(1 - least)}`;
   return format.format(share);
 }
 

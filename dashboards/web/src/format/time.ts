@@ -1,5 +1,5 @@
 /** Moments in the reader's language and zone. Inside, every time is milliseconds since 1970 UTC. */
-import type { Lang, Zone } from "../state/prefs";
+import type { Lang, Zone } from "../state/choice";
 
 const made = new Map<string, Intl.DateTimeFormat>();
 

@@ -1,33 +1,15 @@
-/**
- * Texts by id, whole sentences with places to fill; English is the list of ids that exist. What the product says about a
- * job (the sentence, what helps, titles of reasons) comes from the API in the reader's language and is not here.
- */
+/** Texts in the reader's language. */
 import { useMemo } from "preact/hooks";
 
-import { prefs, type Lang } from "../state/prefs";
+import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
-import en from "./en.json";
-import zh from "./zh.json";
+import { translate, type MessageId, type Places } from "./catalogue";
 
-export type MessageId = keyof typeof en;
-export type Places = Readonly<Record<string, string | number>>;
+export { word, type MessageId } from "./catalogue";
+
 export type Translate = (id: MessageId, places?: Places) => string;
-
-const CATALOGUES: Record<Lang, Readonly<Record<string, string>>> = { en, zh };
-
-/** `{n}` in an id that ends in `.n` also picks the form: `id.n` is the general one, `id.n.one` the singular. */
-export function translate(lang: Lang, id: MessageId, places: Places = {}): string {
-  const texts = CATALOGUES[lang];
-  const one = places["n"] === 1 || places["n"] === "1" ? texts[`${id}.one`] : undefined;
-  return (one ?? texts[id] ?? id).replace(/\{(\w+)\}/g, (whole, name: string) => String(places[name] ?? whole));
-}
 
 export function useTranslate(): Translate {
   const { lang } = useStore(prefs);
   return useMemo(() => (id, places) => translate(lang, id, places), [lang]);
-}
-
-/** The text of an id made at run time (a phase, a state); the raw word if there is none, so nothing is ever hidden. */
-export function word(lang: Lang, prefix: string, value: string): string {
-  return CATALOGUES[lang][`${prefix}.${value}`] ?? value;
 }

@@ -24,11 +24,7 @@ export function Answer({ why, episode, at_ms, dim, failed }: Props) {
   if (!why) return failed ? null : <div class="answer"><Skeleton tall lines={[85, 40]} /></div>;
   return (
     <section class={`answer${dim ? " dim" : ""}`} aria-busy={dim}>
-      <div class="answer-state">
-        <PhaseState phase={why.phase} />
-        <PromiseState sla={why.sla} />
-        {at_ms !== null && <AsOf at_ms={at_ms} elapsed_ms={episode ? Math.max(0, at_ms - episode.started_ms) : 0} />}
-      </div>
+      {at_ms !== null && <AsOf at_ms={at_ms} elapsed_ms={episode ? Math.max(0, at_ms - episode.started_ms) : 0} />}
       <p class="sentence" aria-live="polite">{why.sentence}</p>
       {why.helps.length > 0 && (
         <div class="helps">
@@ -39,11 +35,24 @@ export function Answer({ why, episode, at_ms, dim, failed }: Props) {
           </div>
         </div>
       )}
-      <div class="answer-actions">
+    </section>
+  );
+}
+
+/** State, and what to take along. */
+export function Heading({ why }: { why: Why }) {
+  const t = useTranslate();
+  return (
+    <>
+      <span class="trail-state">
+        <PhaseState phase={why.phase} />
+        {why.sla !== "cancelled" && <PromiseState sla={why.sla} />}
+      </span>
+      <span class="trail-actions">
         <CopyButton text={why.sentence} label={t("job.copy_sentence")} />
         <CopyButton text={() => location.href} label={t("job.copy_link")} icon="link" />
-      </div>
-    </section>
+      </span>
+    </>
   );
 }
 

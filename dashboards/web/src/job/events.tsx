@@ -7,7 +7,7 @@ import { Panel } from "../components/panel";
 import { Empty } from "../components/states";
 import { useTranslate } from "../i18n";
 
-const FIRST = 12;
+const FIRST = 8;
 
 export function Events({ events, now_ms }: { events: readonly ClusterEvent[]; now_ms: number }) {
   const t = useTranslate();

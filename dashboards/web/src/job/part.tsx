@@ -39,7 +39,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
         <button type="button" class="link" onClick={() => onMoment(Math.max(segment.from_ms, end - 1))}>{t("job.this_moment")}</button>
       </p>
       <Nodes nodes={segment.nodes} total={segment.total_nodes} />
-      {segment.message ? <p class="part-message mono">{segment.message}</p> : <p class="faint">{t(segment.reason === "gap" ? "job.gap_what" : "job.no_message")}</p>}
+      {segment.message ? <p class="part-message mono" tabIndex={0}>{segment.message}</p> : <p class="faint">{t(segment.reason === "gap" ? "job.gap_what" : "job.no_message")}</p>}
       {segment.also && segment.also.length > 0 && <AlsoTrue also={segment.also} />}
       <p class="part-evidence faint">
         <Icon name="help" size={14} />

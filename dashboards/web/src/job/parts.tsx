@@ -21,7 +21,7 @@ export function Parts({ episode, now_ms, marked, onPoint, onHold }: Props) {
   const { lang } = useStore(prefs);
   const total = Math.max(1, episode.wait_ms);
   return (
-    <div class="parts scroll" tabIndex={0} role="region" aria-label={t("job.segments")}>
+    <div class="parts scroll" tabIndex={0} role="group" aria-label={t("job.segments")}>
       <table class="table dense" onMouseLeave={() => onPoint(null)}>
         <caption class="sr-only">{t("job.segments")}</caption>
         <thead>

@@ -20,7 +20,7 @@ export function Scrubber({ line, at_ms, onMoment }: { line: Layout; at_ms: numbe
   useEffect(() => () => clearTimeout(timer.current), []);
   const end = Math.round(line.end * STEPS);
   const value = dragged ?? (at_ms === null ? end : Math.round(line.scale.place(at_ms) * STEPS));
-  const ms = value >= end ? line.scale.time(line.end) : line.scale.time(value / STEPS);
+  const ms = dragged === null && at_ms !== null ? at_ms : line.scale.time(Math.min(line.end, value / STEPS));
   const moved = (next: number): void => {
     setDragged(next);
     clearTimeout(timer.current);
@@ -40,10 +40,12 @@ export function Scrubber({ line, at_ms, onMoment }: { line: Layout; at_ms: numbe
         aria-valuetext={`${clock(ms, lang, zone)}, +${elapsed}`}
         onInput={(event) => moved(Math.min(end, Number(event.currentTarget.value)))}
       />
-      {value < end && (
+      {value < end ? (
         <output class="scrubber-at num" style={{ left: `${value / (STEPS / 100)}%` }}>
           +{elapsed}
         </output>
+      ) : (
+        <span class="scrubber-hint" aria-hidden="true">{t("job.moment_what")}</span>
       )}
     </div>
   );

@@ -15,7 +15,7 @@ import { useTranslate } from "../i18n";
 import { colourVar, patternClass } from "../reasons/palette";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
-import { layout, type Layout, type Placed } from "../timeline/layout";
+import { layout, type Layout } from "../timeline/layout";
 import { Scrubber } from "./scrubber";
 
 interface Props {
@@ -31,8 +31,12 @@ interface Props {
 
 const part = (share: number): string => `${(share * 100).toFixed(4)}%`;
 
-/** Narrower parts carry no words. */
+/** Narrower parts carry no words, or only how long they lasted. */
 const WORDS_PX = 44;
+const TITLE_PX = 72;
+
+/** What the label right of the promise needs. */
+const OVER_PX = 220;
 
 export function Timeline(props: Props) {
   const { episode, now_ms, at_ms } = props;
@@ -42,12 +46,13 @@ export function Timeline(props: Props) {
   const line = useMemo(() => layout(episode, now_ms, width), [episode, now_ms, width]);
   return (
     <div class="timeline">
-      <Above line={line} episode={episode} />
+      <Above line={line} episode={episode} width_px={width} />
       <div class="tl-bar" ref={bar}>
         <Ground line={line} marked={props.marked} />
         {line.promise !== null && line.end > line.promise && <div class="tl-past" style={{ left: part(line.promise), width: part(line.end - line.promise) }} />}
         {at_ms !== null && <div class="tl-after" style={{ left: part(line.scale.place(at_ms)), right: "0" }} />}
-        <Buttons {...props} line={line} width={width} />
+        <Words line={line} width_px={width} />
+        <Buttons {...props} line={line} />
         {line.promise !== null && <div class="tl-promise" style={{ left: part(line.promise) }} />}
         {line.open && <div class="tl-now" style={{ left: part(line.end) }} />}
       </div>
@@ -65,20 +70,25 @@ export function Timeline(props: Props) {
 }
 
 /** Labels over the bar: the promise, how far past it the wait is, and the present. */
-function Above({ line, episode }: { line: Layout; episode: Episode }) {
+function Above({ line, episode, width_px }: { line: Layout; episode: Episode; width_px: number }) {
   const t = useTranslate();
   const { lang, zone } = useStore(prefs);
   const promise = duration(episode.promise_ms ?? 0);
   const at = episode.deadline_ms === null ? "" : t("job.promise_at", { at: full(episode.deadline_ms, lang, zone) });
   const over = line.promise !== null && episode.overrun_ms ? t("job.past", { over: duration(episode.overrun_ms) }) : "";
   const left = line.promise !== null && line.promise > 0.5;
+  const roomRight = line.promise !== null && (1 - line.promise) * width_px > OVER_PX;
+  const overLabel = over && <span class="tone-bad">{over}</span>;
   return (
     <div class="tl-above">
       {line.promise !== null && (
-        <span class={`tl-label tl-label-promise${left ? " leftward" : ""}`} style={left ? { right: part(1 - line.promise) } : { left: part(line.promise) }} title={at}>
+        <span class={`tl-label${left ? " leftward" : ""}`} style={left ? { right: part(1 - line.promise) } : { left: part(line.promise) }} title={at}>
           <b>{t("job.promise_line", { promise })}</b>
-          {over && <span class="tone-bad">{over}</span>}
+          {!(left && roomRight) && overLabel}
         </span>
+      )}
+      {line.promise !== null && left && roomRight && over && (
+        <span class="tl-label" style={{ left: part(line.promise) }}>{overLabel}</span>
       )}
       {line.beyond_ms !== null && (
         <span class="tl-label tl-label-beyond" title={at}>
@@ -106,7 +116,7 @@ function Ground({ line, marked }: { line: Layout; marked: number | null }) {
 }
 
 /** One stop for the Tab key; arrows walk, Home and End jump, Enter holds, Escape lets go. */
-function Buttons({ episode, line, width, marked, held, onPoint, onHold }: Props & { line: Layout; width: number }) {
+function Buttons({ episode, line, marked, held, onPoint, onHold }: Props & { line: Layout }) {
   const t = useTranslate();
   const { lang } = useStore(prefs);
   const group = useRef<HTMLDivElement>(null);
@@ -139,21 +149,25 @@ function Buttons({ episode, line, width, marked, held, onPoint, onHold }: Props 
             onFocus={() => onPoint(segment.n)}
             onBlur={() => onPoint(null)}
             onClick={() => onHold(segment.n)}
-          >
-            <Words placed={placed} width_px={placed.width * width} />
-          </button>
+          />
         );
       })}
     </div>
   );
 }
 
-function Words({ placed: { segment }, width_px }: { placed: Placed; width_px: number }) {
-  if (width_px < WORDS_PX) return null;
+/** Words lie between the colours and the buttons, which carry all of them (and more) as their name. */
+function Words({ line, width_px }: { line: Layout; width_px: number }) {
   return (
-    <span class="tl-words" aria-hidden="true">
-      <span class="tl-title">{segment.title}</span>
-      <span class="tl-time num">{duration(segment.ms)}</span>
-    </span>
+    <div class="tl-layer" aria-hidden="true">
+      {line.parts
+        .filter(({ width }) => width * width_px >= WORDS_PX)
+        .map(({ segment, left, width }) => (
+          <span key={segment.n} class="tl-words" style={{ left: part(left), width: part(width) }}>
+            {width * width_px >= TITLE_PX && <span class="tl-title">{segment.title}</span>}
+            <span class="tl-time num">{segment.estimated ? "≈ " : ""}{duration(segment.ms)}</span>
+          </span>
+        ))}
+    </div>
   );
 }

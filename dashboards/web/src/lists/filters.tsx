@@ -1,15 +1,11 @@
 /** The row of filters above a list of jobs. */
-import { useEffect, useRef } from "preact/hooks";
-
 import type { Meta, Sla } from "../api/types";
 import { Segmented, Select } from "../components/controls";
-import { Icon } from "../components/icons";
 import { useTranslate } from "../i18n";
 import { adjust } from "../state/route";
 import type { Query } from "../state/url";
 import { FILTERS } from "./query";
 
-const TYPING_MS = 250;
 const PROMISES: Sla[] = ["on_track", "at_risk", "violated", "met", "met_late", "cancelled", "none"];
 
 const set = (key: string) => (value: string): void => adjust({ [key]: value, cursor: null, page: null });
@@ -19,7 +15,7 @@ export function Filters({ query, meta }: { query: Query; meta: Meta | null }) {
   const plain = (values: readonly string[] | undefined) => (values ?? []).map((value) => ({ value, label: value }));
   const of = (key: string): string => query[key] ?? "";
   return (
-    <div class="filters" role="search">
+    <div class="filters" role="group" aria-label={t("jobs.filters")}>
       <Segmented
         label={t("jobs.phase")}
         choices={[
@@ -31,7 +27,6 @@ export function Filters({ query, meta }: { query: Query; meta: Meta | null }) {
         value={of("phase")}
         onChange={set("phase")}
       />
-      <Search value={of("q")} />
       <Select label={t("jobs.sla")} any={t("jobs.any_sla")} choices={PROMISES.map((value) => ({ value, label: t(`sla.${value}`) }))} value={of("sla")} onChange={set("sla")} />
       <Select label={t("col.reason")} any={t("jobs.any_reason")} choices={(meta?.reasons ?? []).map(({ code, title }) => ({ value: code, label: title }))} value={of("reason")} onChange={set("reason")} />
       <Select label={t("col.queue")} any={t("jobs.any_queue")} choices={plain(meta?.queues)} value={of("queue")} onChange={set("queue")} />
@@ -43,26 +38,5 @@ export function Filters({ query, meta }: { query: Query; meta: Meta | null }) {
         </button>
       )}
     </div>
-  );
-}
-
-/** Looks while one types, without a step in the history for each letter. */
-function Search({ value }: { value: string }) {
-  const t = useTranslate();
-  const field = useRef<HTMLInputElement>(null);
-  const timer = useRef(0);
-  useEffect(() => {
-    if (field.current && document.activeElement !== field.current) field.current.value = value;
-  }, [value]);
-  const typed = (): void => {
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => adjust({ q: field.current?.value.trim() ?? "", cursor: null, page: null }, true), TYPING_MS);
-  };
-  return (
-    <label class="find in-list">
-      <Icon name="search" size={14} />
-      <span class="sr-only">{t("jobs.search")}</span>
-      <input ref={field} type="search" defaultValue={value} placeholder={t("jobs.search")} onInput={typed} />
-    </label>
   );
 }

@@ -1,10 +1,11 @@
 /** One job: why it waits, what would help, and the proof. Works as well for jobs that no longer exist. */
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
 import { address } from "../api/client";
 import { OPEN_MS, QUIET_MS, useResource } from "../api/resource";
 import type { Episode, JobPage, Why } from "../api/types";
-import { Answer } from "../job/answer";
+import { Answer, Heading } from "../job/answer";
 import { Commands } from "../job/commands";
 import { Events } from "../job/events";
 import { Facts } from "../job/facts";
@@ -32,17 +33,19 @@ export function JobView({ where }: { where: Where }) {
   const episode = page.data ? episodeOf(page.data.episodes, query["episode"], at_ms) : null;
   const asked = whyAt(page.data?.episodes ?? [], episode, at_ms);
   const why = useResource<Why>(address(["jobs", ...where, "why"], { uid: query["uid"], at: asked }), {
-    of: `${of} ${episode?.episode ?? ""}`,
+    of: `${of} ${query["episode"] ?? ""}`,
     every: (now) => (asked === null && now.phase === "waiting" ? OPEN_MS : null),
   });
   if (page.problem?.status === 404 && !page.data) return <NotFound where={where} detail={page.problem.detail} />;
   return (
     <div class="page job">
-      <Trail where={where} />
+      <Trail where={where}>
+        {why.data && <Heading why={why.data} />}
+      </Trail>
       {page.problem && <ProblemNote problem={page.problem} retry={page.reload} kept={page.data !== null} />}
       {why.problem && !page.problem && <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />}
       <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.busy} failed={why.problem !== null} />
-      {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} now_ms={page.data.now_ms} />}
+      {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (
         <Body data={page.data} episode={episode} why={why.data} at_ms={at_ms} />
       ) : page.data ? (
@@ -84,7 +87,7 @@ function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; 
   );
 }
 
-function Trail({ where: [cluster, namespace, kind, name] }: { where: Where }) {
+function Trail({ where: [cluster, namespace, kind, name], children }: { where: Where; children?: ComponentChildren }) {
   const t = useTranslate();
   return (
     <header class="trail">
@@ -95,7 +98,10 @@ function Trail({ where: [cluster, namespace, kind, name] }: { where: Where }) {
         <span aria-hidden="true">/</span>
         <span class="faint">{kind}</span>
       </nav>
-      <h1>{name}</h1>
+      <div class="trail-name">
+        <h1>{name}</h1>
+        {children}
+      </div>
     </header>
   );
 }

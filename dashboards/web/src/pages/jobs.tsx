@@ -64,8 +64,8 @@ function List({ data, sort, dim }: { data: Jobs; sort: string; dim: boolean }) {
     { id: "job", label: t("col.job"), sort: "name" },
     { id: "state", label: t("col.state") },
     { id: "reason", label: t("col.reason") },
-    { id: "against", label: t("col.against"), sort: "deadline" },
     { id: "wait", label: t("col.wait"), sort: "wait", right: true },
+    { id: "against", label: t("col.against"), sort: "deadline" },
     { id: "gpus", label: t("col.gpus"), right: true },
     { id: "queue", label: t("col.queue") },
     { id: "created", label: t("col.created"), sort: "created", right: true },
@@ -99,15 +99,29 @@ function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number
         {row.sla !== "none" && row.sla !== "cancelled" && <PromiseState sla={row.sla} />}
       </td>
       <td class="cell-reason">{reason ? <ReasonName of={reason} /> : <span class="faint">–</span>}</td>
+      <td class="right num strong cell-wait" data-label={t("col.wait")}>{duration(row.wait_ms)}</td>
       <td class="cell-against">
         <WaitBar row={row} />
-        <span class="cell-note num">{row.promise_ms ? t("wait.of_promise", { wait: duration(row.wait_ms), promise: duration(row.promise_ms) }) : t("wait.no_promise")}</span>
+        <Against row={row} now_ms={now_ms} />
       </td>
-      <td class="right num strong cell-wait">{duration(row.wait_ms)}</td>
       <td class="right num cell-gpus" data-label={t("col.gpus")}>{row.gpus || <span class="faint">–</span>}</td>
       <td class="cell-queue" data-label={t("col.queue")}>{row.job.queue ?? <span class="faint">–</span>}</td>
       <td class="right cell-created" data-label={t("col.created")}><Moment ms={row.created_ms} near_ms={now_ms} /></td>
     </tr>
+  );
+}
+
+/** The promise in words: how long it is, and what is left of it or how far it is passed. */
+function Against({ row, now_ms }: { row: JobRow; now_ms: number }) {
+  const t = useTranslate();
+  if (!row.promise_ms) return <span class="cell-note">{t("wait.no_promise")}</span>;
+  const left = row.phase === "waiting" && row.deadline_ms !== null ? row.deadline_ms - now_ms : null;
+  return (
+    <span class="cell-note num">
+      <span>{t("wait.of", { promise: duration(row.promise_ms) })}</span>
+      {row.overrun_ms ? <span class="tone-bad">{t("wait.over", { over: duration(row.overrun_ms) })}</span>
+        : left !== null && left > 0 ? <span>{t("wait.left", { left: duration(left) })}</span> : null}
+    </span>
   );
 }
 

@@ -19,6 +19,9 @@ import { prefs } from "../state/prefs";
 import { href, useRoute } from "../state/route";
 import { useStore } from "../state/store";
 
+/** Reasons with a band of their own on this page; the smaller ones share one. */
+const SHOWN_BANDS = 8;
+
 export function OverviewView() {
   const t = useTranslate();
   const { cluster } = useRoute().query;
@@ -33,10 +36,14 @@ export function OverviewView() {
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       {data ? <Figures of={data} /> : !problem && <Skeleton tall lines={[100]} />}
       <div class="columns">
-        <WaitingChart params={{ cluster }} title={t("overview.chart")} compact />
-        <AtRisk of={data} />
-        <Longest of={data} />
-        <TopReasons of={data} />
+        <div class="span-main stackup">
+          <WaitingChart params={{ cluster }} title={t("overview.chart")} most={SHOWN_BANDS} />
+          <Longest of={data} />
+        </div>
+        <div class="span-side stackup">
+          <AtRisk of={data} />
+          <TopReasons of={data} />
+        </div>
         <Broken of={data} />
       </div>
     </div>
@@ -91,7 +98,7 @@ function Figures({ of: { kept, waiting, longest } }: { of: Overview }) {
 function AtRisk({ of }: { of: Overview | null }) {
   const t = useTranslate();
   return (
-    <Panel title={t("overview.at_risk")} flush class="span-side">
+    <Panel title={t("overview.at_risk")} flush>
       {!of ? <Skeleton /> : of.at_risk.length === 0 ? (
         <Empty title={t("overview.none_at_risk")} what={t("overview.none_at_risk_what")} />
       ) : (
@@ -117,13 +124,12 @@ function Longest({ of }: { of: Overview | null }) {
     <Panel
       title={t("overview.longest_waits")}
       flush
-      class="span-main"
       aside={<a href={href(["jobs"], { phase: "waiting", sort: "-wait" })}>{t("overview.all_jobs")}</a>}
     >
       {!of ? <Skeleton /> : of.longest.length === 0 ? (
         <Empty title={t("overview.none_waiting")} what={t("overview.none_waiting_what")} />
       ) : (
-        <table class="table">
+        <table class="table stack">
           <thead>
             <tr>
               <th scope="col">{t("col.job")}</th>
@@ -146,7 +152,7 @@ function LongestRow({ row }: { row: JobRow }) {
       <td class="cell-job"><JobLink job={row.job} /></td>
       <td>{reason && <ReasonName of={reason} />}</td>
       <td class="col-against"><WaitBar row={row} /></td>
-      <td class="right num strong">{duration(row.wait_ms)}</td>
+      <td class="right num strong cell-wait">{duration(row.wait_ms)}</td>
     </tr>
   );
 }
@@ -154,7 +160,7 @@ function LongestRow({ row }: { row: JobRow }) {
 function TopReasons({ of }: { of: Overview | null }) {
   const t = useTranslate();
   return (
-    <Panel title={t("overview.top_reasons")} class="span-side" aside={<a href={href(["reasons"])}>{t("overview.all_reasons")}</a>}>
+    <Panel title={t("overview.top_reasons")} aside={<a href={href(["reasons"])}>{t("overview.all_reasons")}</a>}>
       {!of ? <Skeleton /> : of.top_reasons.length === 0 ? (
         <Empty title={t("overview.none_reasons")} what={t("overview.none_reasons_what")} />
       ) : (

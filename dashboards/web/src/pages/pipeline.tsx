@@ -1,12 +1,12 @@
 /** Is the picture complete and fresh? Also answered when the store is down: then parts are not known and say so. */
 import { address } from "../api/client";
 import { OPEN_MS, useResource } from "../api/resource";
+import { isStale } from "../api/stale";
 import type { Pipeline, StageState, WatchState } from "../api/types";
 import { Moment } from "../components/moment";
 import { Panel } from "../components/panel";
 import { Empty, ProblemNote, Skeleton } from "../components/states";
 import { useTitle } from "../components/title";
-import { STALE_MS } from "../components/fresh";
 import { brief, duration } from "../format/duration";
 import { count } from "../format/number";
 import { useTranslate } from "../i18n";
@@ -55,7 +55,7 @@ function Stages({ of }: { of: Pipeline }) {
 
 function Stage({ of, replay, now_ms }: { of: StageState; replay: boolean; now_ms: number | undefined }) {
   const t = useTranslate();
-  const late = !replay && of.lag_ms !== null && of.lag_ms >= STALE_MS;
+  const late = isStale({ replay, lag_ms: of.lag_ms });
   return (
     <li class={`stage${late ? " tone-warn" : ""}`}>
       <span class="stage-name">
@@ -84,7 +84,7 @@ function Watches({ of }: { of: Pipeline }) {
   if (!of.watches) return <Panel title={t("pipeline.watches")}><NotKnown /></Panel>;
   return (
     <Panel title={t("pipeline.watches")} flush>
-      <div class="scroll" tabIndex={0} role="region" aria-label={t("pipeline.watches")}>
+      <div class="scroll" tabIndex={0} role="group" aria-label={t("pipeline.watches")}>
         <table class="table dense">
           <thead>
             <tr>

@@ -51,7 +51,7 @@ export const ORDER: readonly string[] = Object.keys(LOOKS);
 
 /** The look of a reason; a code that this page does not know yet looks like `unknown` and keeps its own name. */
 export function lookOf(reason: string): Look {
-  return LOOKS[reason] ?? LOOKS["unknown"]!;
+  return reason === OTHER ? OTHER_LOOK : (LOOKS[reason] ?? LOOKS["unknown"]!);
 }
 
 /** Where a reason stands in a stack; codes not known come last, but before `unknown` and `gap`. */
@@ -60,8 +60,17 @@ export function rank(reason: string): number {
   return at < 0 ? ORDER.indexOf("unknown") - 0.5 : at;
 }
 
+/** Code of the band into which a chart folds small reasons. */
+export const OTHER = "other";
+
+const OTHER_LOOK: Look = look("unknown", "#b4b8bf", "#4a515c", "solid");
+
 /** The CSS variable that holds the shade for the theme in use. */
-export const colourVar = (reason: string): string => `var(--reason-${reason in LOOKS ? reason : "unknown"})`;
+export const colourVar = (reason: string): string => `var(--reason-${reason === OTHER || reason in LOOKS ? reason : "unknown"})`;
 
 /** Class of the pattern, see `styles/reasons.css`. */
 export const patternClass = (reason: string): string => `pattern-${lookOf(reason).pattern}`;
+
+/** Every shade by reason, for the theme in use. */
+export const shades = (dark: boolean): [string, string][] =>
+  Object.entries({ ...LOOKS, [OTHER]: OTHER_LOOK }).map(([reason, one]) => [reason, dark ? one.dark : one.light]);

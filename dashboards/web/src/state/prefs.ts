@@ -1,29 +1,10 @@
 /** What a reader likes: language, theme, time zone. Kept in the browser; `lang` and `theme` in the URL win over it. */
-import { LOOKS } from "../reasons/palette";
-import { parse } from "./url";
+import { shades } from "../reasons/palette";
+import { chosen, type Prefs } from "./choice";
 import { store } from "./store";
-
-export type Theme = "system" | "light" | "dark";
-export type Lang = "en" | "zh";
-export type Zone = "local" | "utc";
-
-export interface Prefs {
-  theme: Theme;
-  lang: Lang;
-  zone: Zone;
-}
+import { parse } from "./url";
 
 const KEY = "kube-collector";
-
-export function chosen(saved: Partial<Prefs>, query: Readonly<Record<string, string>>, languages: readonly string[]): Prefs {
-  const lang = query["lang"] ?? saved.lang ?? languages[0] ?? "en";
-  const theme = query["theme"] ?? saved.theme ?? "system";
-  return {
-    lang: lang.toLowerCase().startsWith("zh") ? "zh" : "en",
-    theme: theme === "light" || theme === "dark" ? theme : "system",
-    zone: saved.zone === "utc" ? "utc" : "local",
-  };
-}
 
 export const prefs = store<Prefs>(chosen(saved(), parse(location.hash).query, navigator.languages));
 
@@ -34,6 +15,11 @@ export const isDark = store(false);
 
 export function setPrefs(change: Partial<Prefs>): void {
   prefs.set({ ...prefs.get(), ...change });
+}
+
+/** What a link says about language and theme. */
+export function heed(query: Readonly<Record<string, string>>): void {
+  if (query["lang"] || query["theme"]) setPrefs(chosen(prefs.get(), query, navigator.languages));
 }
 
 /** Call once: puts theme and language on the document and keeps them there. */
@@ -56,7 +42,7 @@ function dress(): void {
   const root = document.documentElement;
   root.lang = lang === "zh" ? "zh-CN" : "en";
   root.dataset["theme"] = dark ? "dark" : "light";
-  for (const [reason, look] of Object.entries(LOOKS)) root.style.setProperty(`--reason-${reason}`, dark ? look.dark : look.light);
+  for (const [reason, shade] of shades(dark)) root.style.setProperty(`--reason-${reason}`, shade);
   isDark.set(dark);
 }
 

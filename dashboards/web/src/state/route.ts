@@ -1,9 +1,14 @@
 /** The route in use, and how to change it. */
+import { heed } from "./prefs";
 import { store, useStore } from "./store";
 import { changed, format, parse, type Query, type Route } from "./url";
 
 const route = store<Route>(parse(location.hash));
-addEventListener("hashchange", () => route.set(parse(location.hash)));
+addEventListener("hashchange", () => {
+  const next = parse(location.hash);
+  heed(next.query);
+  route.set(next);
+});
 
 export const useRoute = (): Route => useStore(route);
 

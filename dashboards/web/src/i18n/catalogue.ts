@@ -1,0 +1,24 @@
+/**
+ * Texts by id, whole sentences with places to fill; English is the list of ids that exist. What the product says about a
+ * job (the sentence, what helps, titles of reasons) comes from the API in the reader's language and is not here.
+ */
+import type { Lang } from "../state/choice";
+import en from "./en.json";
+import zh from "./zh.json";
+
+export type MessageId = keyof typeof en;
+export type Places = Readonly<Record<string, string | number>>;
+
+export const CATALOGUES: Record<Lang, Readonly<Record<string, string>>> = { en, zh };
+
+/** A text with its places filled. `id.one` is the form for exactly one `{n}`, in languages that have one. */
+export function translate(lang: Lang, id: MessageId, places: Places = {}): string {
+  const texts = CATALOGUES[lang];
+  const one = places["n"] === 1 || places["n"] === "1" ? texts[`${id}.one`] : undefined;
+  return (one ?? texts[id] ?? id).replace(/\{(\w+)\}/g, (whole, name: string) => String(places[name] ?? whole));
+}
+
+/** The text of an id made at run time (a phase, a state); the raw word if there is none, so nothing is ever hidden. */
+export function word(lang: Lang, prefix: string, value: string): string {
+  return CATALOGUES[lang][`${prefix}.${value}`] ?? value;
+}
