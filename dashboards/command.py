@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +13,9 @@ from pipeline.cli import options, output
 from pipeline.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from dashboards.asking.source import Source
+    from dashboards.asking.source import Source, Whom
     from dashboards.filters import Filters
 
-PAGE = 500
 _EVERY_S = 2.0
 
 Texts = list[str] | None
@@ -85,19 +84,19 @@ def why(
     from pipeline.cli import times
 
     output.check(format_, ("table", "wide", "json", "yaml"))
-    source, lang = _source(url, config, sets, lang)
+    whom = _whom(url, config, sets, lang)
     filters = _filters(namespace=namespace, cluster=cluster)
 
-    def once() -> None:
+    def once(source: Source) -> None:
         found = finding.one(source, job, filters, kind)
         at_ms = None if at is None else times.parse(at, found.now_ms or 0)
         answer = source.why(found.named, at_ms)
         if format_ in ("json", "yaml"):
             output.render_object(answer, format_)
         else:
-            show.why(answer, lang, utc=utc)
+            show.why(answer, whom.lang, utc=utc)
 
-    _repeat(once, watch)
+    _ask(whom, once, watch)
 
 
 def jobs(
@@ -142,9 +141,8 @@ def jobs(
     filters = _filters(search, **given, name=names)
     ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
     wanted = options.wanted(format_, no_headers, None if ours else sort_by)
-    source, lang = _source(url, config, sets, lang)
 
-    def once() -> None:
+    def once(source: Source) -> None:
         if len(names) == 1:
             listing.detail(source, names[0], filters, wanted, utc)
             return
@@ -152,7 +150,7 @@ def jobs(
         rows = listing.pages(lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
         output.render(rows, columns.jobs(utc), wanted, name=lambda row: f"{row['job']['kind']}/{row['job']['name']}")
 
-    _repeat(once, watch)
+    _ask(_whom(url, config, sets, lang), once, watch)
 
 
 def violations(
@@ -192,19 +190,14 @@ def violations(
     filters = _filters(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
                        reason=reason, state=state)  # fmt: skip
     wanted = options.wanted(format_, no_headers, sort_by)
-    source, lang = _source(url, config, sets, lang)
 
-    def once() -> None:
+    def once(source: Source) -> None:
         rows = listing.pages(lambda size, cursor: source.violations(filters, size, cursor), limit)
         output.render(rows, columns.violations(utc), wanted, name=lambda row: str(row["job"]["name"]))
+        if fail_on is not None:
+            _fail(listing.count_violations(source, filters, fail_on))
 
-    _repeat(once, watch)
-    if fail_on is not None:
-        count = listing.count_violations(source, filters, fail_on)
-        if count:
-            raise CheckFailed(
-                f"{count} promise{'s are' if count > 1 else ' is'} broken", fix="`kube-collector why JOB` says why."
-            )
+    _ask(_whom(url, config, sets, lang), once, watch)
 
 
 def queues(
@@ -235,8 +228,11 @@ def queues(
         namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind
     )
     wanted = options.wanted(format_, no_headers, sort_by)
-    source, lang = _source(url, config, sets, lang)
-    _repeat(lambda: output.render(source.queues(filters)["items"], columns.queues(), wanted), watch)
+
+    def once(source: Source) -> None:
+        output.render(source.queues(filters)["items"], columns.queues(), wanted)
+
+    _ask(_whom(url, config, sets, lang), once, watch)
 
 
 def reasons(
@@ -275,26 +271,26 @@ def reasons(
     filters = _filters(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
                        reason=reason)  # fmt: skip
     wanted = options.wanted(format_, no_headers, sort_by)
-    source, lang = _source(url, config, sets, lang)
-    from_ms, to_ms = listing.range_ms(source, filters, from_, to)
-    answer = source.reasons(filters, from_ms, to_ms, unit)
-    if wanted.format in ("json", "yaml"):
-        output.render_object(answer, wanted.format)
-    elif wanted.format == "table" and not sort_by and not no_headers:
-        show.reasons(answer["totals"], lang, jobs=True)
-    else:
-        output.render(answer["totals"], columns.reasons(), wanted)
+    whom = _whom(url, config, sets, lang)
+
+    def once(source: Source) -> None:
+        answer = source.reasons(filters, *listing.range_ms(source, filters, from_, to), unit)
+        if wanted.format in ("json", "yaml"):
+            output.render_object(answer, wanted.format)
+        elif wanted.format == "table" and not sort_by and not no_headers:
+            show.reasons(answer["totals"], whom.lang, jobs=True)
+        else:
+            output.render(answer["totals"], columns.reasons(), wanted)
+
+    _ask(whom, once)
 
 
-def _source(
-    url: str | None, config: Iterable[Path] | None, sets: Iterable[str] | None, lang: str | None
-) -> tuple[Source, str]:
-    """Whom to ask, and the language."""
-    from dashboards.asking import source
+def _whom(url: str | None, config: Iterable[Path] | None, sets: Iterable[str] | None, lang: str | None) -> Whom:
+    from dashboards.asking.source import Whom
     from pipeline.records import words
 
-    lang = words.language(lang or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG"))
-    return source.find(source.Whom(url, config, sets, lang)), lang
+    lang = lang or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
+    return Whom(url, config, sets, words.language(lang))
 
 
 def _filters(text: str = "", **given: Iterable[str] | None) -> Filters:
@@ -303,17 +299,26 @@ def _filters(text: str = "", **given: Iterable[str] | None) -> Filters:
     return filters.made(given, text)
 
 
-def _repeat(once: Callable[[], Any], watch: bool) -> None:
-    """Once, or again and again on a screen that is wiped before each."""
+def _fail(count: int) -> None:
+    if count:
+        what = f"{count} promise{'s are' if count > 1 else ' is'} broken"
+        raise CheckFailed(what, fix="`kube-collector why JOB` says why.")
+
+
+def _ask(whom: Whom, once: Callable[[Source], None], watch: bool = False) -> None:
+    """Asks once, or again and again on a screen that is wiped before each."""
     import sys
     import time
+    from contextlib import closing
 
+    from dashboards.asking import source
     from pipeline.cli import terminal
 
-    once()
-    while watch:
-        sys.stdout.flush()
-        time.sleep(_EVERY_S)
-        if terminal.is_terminal(sys.stdout):
-            sys.stdout.write("\x1b[2J\x1b[H")
-        once()
+    with closing(source.find(whom)) as found:
+        once(found)
+        while watch:
+            sys.stdout.flush()
+            time.sleep(_EVERY_S)
+            if terminal.is_terminal(sys.stdout):
+                sys.stdout.write("\x1b[2J\x1b[H")
+            once(found)

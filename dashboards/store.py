@@ -97,11 +97,10 @@ class Store:
         except QueryFailed as error:
             if error.code != _NO_DATABASE and _NO_TABLE not in str(error):
                 raise
-            raise Unreachable(
-                "the warehouse has no tables yet",
-                where=self.address,
-                fix="start the sink, or run `kube-collector schema apply`",
-            ) from error
+            fix = "Start the sink, or run `kube-collector schema apply`."
+            empty = Unreachable("the warehouse has no tables yet", where=self.address, fix=fix)
+            self._failed(empty)
+            raise empty from error
         self._failure = None
         return found.dicts()
 

@@ -33,16 +33,16 @@ class Api:
     def __init__(self, url: str, lang: str) -> None:
         parts = urlsplit(url if "//" in url else f"http://{url}")
         try:
-            port = parts.port
+            port, host = parts.port, parts.hostname
         except ValueError:
-            port = None
-        if parts.scheme not in ("http", "https") or not parts.hostname or (port is None and parts.netloc.endswith(":")):
+            host = None
+        if parts.scheme not in ("http", "https") or not host:
             raise BadUsage(f"{url!r} is no address of a page", fix="Write http://host:8080, or with a path behind it.")
         self.url = parts.geturl().rstrip("/")
         self._path = parts.path.rstrip("/").removesuffix("/api/v1")
         self._lang = lang
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._connection = kind(parts.hostname, port, timeout=TIMEOUT_S)
+        self._connection = kind(host, port, timeout=TIMEOUT_S)
 
     def is_ours(self) -> bool:
         """Whether the page of this product answers there, at once."""
@@ -54,6 +54,10 @@ class Api:
         finally:
             self._connection.timeout = TIMEOUT_S
         return server.startswith(SERVER)
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
 
     def jobs(self, filters: Filters, sort: str, limit: int, cursor: str | None) -> Answer:
         return self._get("/jobs", {**_of(filters), "sort": sort, "limit": limit, "cursor": cursor})

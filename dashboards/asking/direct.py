@@ -22,6 +22,10 @@ class Direct:
         self._store = open_store(loaded)
         self._lang = lang
 
+    def close(self) -> None:
+        """Ends the connections."""
+        self._store.close()
+
     def jobs(self, filters: Filters, sort: str, limit: int, cursor: str | None) -> Answer:
         return _plain(jobs.listed(self._asked(), filters, sort, limit, cursor))
 

@@ -34,6 +34,7 @@ class Source(Protocol):
     def violations(self, filters: Filters, limit: int, cursor: str | None) -> Answer: ...
     def queues(self, filters: Filters) -> Answer: ...
     def reasons(self, filters: Filters, from_ms: int | None, to_ms: int | None, unit: str) -> Answer: ...
+    def close(self) -> None: ...
 
 
 class Whom(NamedTuple):
@@ -62,6 +63,7 @@ def find(whom: Whom) -> Source:
     api = Api(url, whom.lang)
     if api.is_ours():
         return api
+    api.close()
     from dashboards.asking.direct import Direct
 
     return Direct(loaded or _loaded(whom), whom.lang)

@@ -40,10 +40,11 @@ def listed(asked: Asked, filters: Filters, limit: int = USUAL, cursor: str | Non
         limit=limit + 1,
     )
     page = rows[:limit]
+    whole = not cursor and len(rows) <= limit
     return Violations(
         items=[waits.violation(row, asked.lang) for row in page],
         next=_next(page[-1]) if len(rows) > limit else None,
-        total=int(asked.store.row("violations_count", **narrowed)["total"]),
+        total=len(rows) if whole else int(asked.store.row("violations_count", **narrowed)["total"]),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 
