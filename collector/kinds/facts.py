@@ -96,7 +96,7 @@ class FactBook:
         self._told.clear()
         return list(self._of_jobs)
 
-    def see(self, known: Known, sight: Sight, job_is_seen: bool) -> Told:
+    def see(self, known: Known, sight: Sight, job_tells: bool) -> Told:
         """Takes in the state of an object, and says what to tell with it."""
         waiter = self._waiters.get(known.uid)
         if not sight.waits or sight.change == "deleted":
@@ -107,7 +107,7 @@ class FactBook:
             waiter = self._waiters[known.uid] = Waiter(known)
         waiter.queue, waiter.wants = sight.queue, sight.wants
         self._place(waiter)
-        return self.told_now(known, job_is_seen)
+        return self.told_now(known, job_tells)
 
     def leave(self, uid: str) -> None:
         """An object is gone."""
@@ -115,13 +115,13 @@ class FactBook:
         if waiter is not None:
             self._leave(waiter)
 
-    def told_now(self, known: Known, job_is_seen: bool) -> Told:
-        """What holds for an object now, as a part of its job; `job_is_seen`: the job's own object tells of the job."""
+    def told_now(self, known: Known, job_tells: bool) -> Told:
+        """What holds for an object now, as a part of its job; `job_tells`: the job has an object that tells the rest."""
         waiter = self._waiters.get(known.uid)
         if waiter is None:
             return NOTHING
         lone = known.job is not None and known.job.uid == known.uid
-        waiter.of_job = known.kind.role is Role.JOB or lone or not job_is_seen
+        waiter.of_job = known.kind.role is Role.JOB or lone or not job_tells
         if waiter.of_job:
             self._of_jobs[known.uid] = None
         else:

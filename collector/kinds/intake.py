@@ -56,7 +56,7 @@ class Intake:
             known.version = sight.version
             self._refill(known, sight)
         else:
-            known.version, known.digest, known.bare = sight.version, sight.digest, False
+            known.version, known.digest = sight.version, sight.digest
             sight.change = "modified"
             self._enter(known, sight)
 
@@ -123,22 +123,31 @@ class Intake:
         self._learn(sight)
         if not known.bare:
             return
-        known.bare = False
         known.waits = sight.waits
         self._relink(known, sight)
-        known.last = None if known.firm else sight
-        self.facts.see(known, sight, self._job_is_seen(known))
+        self.facts.see(known, sight, self._job_tells(known))
+        known.last = sight
         self._settle(known, sight.received_ms)
+        if known.firm:
+            known.last = None
         self._tell((known.uid,), sight.received_ms)
+
+    def _trust(self, known: Known) -> None:
+        """What was known before a restart holds until better is known: its owner may be gone since long."""
+        known.bare = False
+        lineage = known.lineage
+        if lineage is not None and not lineage.resolved and not self.identity.resolve(lineage):
+            is_own = known.job is not None and known.job.uid == known.uid
+            lineage.job, lineage.resolved = None if is_own else known.job, True
 
     def _enter(self, known: Known, sight: Sight) -> None:
         """A state that is new."""
         if sight.unusual:
             self._count_flags(sight)
         known.waits = sight.waits
-        self._relink(known, sight)
+        relinked = self._relink(known, sight)
         if known.keyed:
-            if self._settle(known, sight.received_ms, at_hand=True) and sight.change == "modified":
+            if self._settle(known, sight.received_ms, at_hand=True, relinked=relinked) and sight.change == "modified":
                 sight.change = "added"
             self._write(known, sight)
         elif known.lineage is None or known.lineage.resolved or self.identity.resolve(known.lineage):
@@ -152,10 +161,16 @@ class Intake:
         if sight.lossy:
             self.counts["lossy"] += 1
 
-    def _relink(self, known: Known, sight: Sight) -> None:
+    def _relink(self, known: Known, sight: Sight) -> bool:
+        """Puts an object below its links as they are now; whether they are others than before."""
         links = sight.links
-        if links if known.lineage is None else known.lineage.links != links:
+        changed = links != (known.lineage.links if known.lineage is not None else ())
+        if changed:
             self.identity.link(known, links)
+        if known.bare:
+            self._trust(known)
+            return False
+        return changed
 
     def _key(self, known: Known, sight: Sight) -> None:
         known.keyed, known.job = True, self._job(known)
@@ -163,7 +178,7 @@ class Intake:
         self._wake(known, sight.received_ms)
 
     def _write(self, known: Known, sight: Sight) -> None:
-        told = self.facts.see(known, sight, sight.waits and self._job_is_seen(known))
+        told = self.facts.see(known, sight, sight.waits and self._job_tells(known))
         known.facts = told[1]
         if known.kind.role is not Role.LINK:
             self.out.append(self.writer.seen(known, sight, told))
@@ -190,10 +205,12 @@ class Intake:
         is_own = known.job is not None and known.job.uid == known.uid
         return known.job if is_own else known.own_job()
 
-    def _job_is_seen(self, known: Known) -> bool:
-        """Whether the job has, or had, an object of its own in the log."""
+    def _job_tells(self, known: Known) -> bool:
+        """Whether the job has an object of its own in the log."""
         job = known.job
-        return job is not None and (job.uid in self.identity.objects or self.identity.gone(job.uid) is not None)
+        if job is None or is_placeholder(job.uid):
+            return False
+        return self.identity.listing.get((job.group, job.kind)) is Listing.LISTED
 
     # links
 
@@ -202,8 +219,11 @@ class Intake:
             lineage.since_ms = received_ms
             self._waiting[lineage] = None
 
-    def _settle(self, known: Known, received_ms: int, *, at_hand: bool = False) -> bool:
-        """A keyed object's job, as its links are now; whether it moved. `at_hand`: its state is about to be written."""
+    def _settle(self, known: Known, received_ms: int, *, at_hand: bool = False, relinked: bool = False) -> bool:
+        """A keyed object's job, as its links are now; whether it moved.
+
+        `at_hand`: its state is about to be written. `relinked`: its links are not those of before.
+        """
         lineage = known.lineage
         if lineage is not None and not lineage.resolved and not self.identity.resolve(lineage):
             self._await(lineage, received_ms)
@@ -211,7 +231,7 @@ class Intake:
         if lineage is not None and lineage.job is not None and lineage.job is known.job:
             return False
         job = self._job(known)
-        if job == known.job or _stays(known, job):
+        if job == known.job or (not relinked and _stays(known, job)):
             return False
         old, known.job = known.job, job
         if known.kind.role is not Role.LINK:
@@ -225,7 +245,7 @@ class Intake:
         self.changed[known.uid] = known
         if at_hand:
             return
-        told = self.facts.told_now(known, self._job_is_seen(known))
+        told = self.facts.told_now(known, self._job_tells(known))
         known.facts = told[1]
         self.out.append(self.writer.again(known, known.last, told, received_ms))
 
@@ -283,9 +303,9 @@ def _last_held(known: Known, received_ms: int, unseen_since: int | None) -> Sigh
 
 
 def _stays(known: Known, new: JobRef | None) -> bool:
-    """A name used again is a new job: only what still waits follows it there, and nothing follows it to its absence."""
+    """With the links of before: nothing follows a job to its absence, and to a name used again only what still waits."""
     old = known.job
     if old is None or new is None or is_placeholder(old.uid):
         return False
     same_name = (old.kind, old.namespace, old.name) == (new.kind, new.namespace, new.name)
-    return same_name and (is_placeholder(new.uid) or not known.waits)
+    return is_placeholder(new.uid) or (same_name and not known.waits)

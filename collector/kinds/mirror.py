@@ -23,7 +23,7 @@ from collector.kinds.identity import Identity, Listing
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known, KnownChanges, KnownObject
 from collector.kinds.lists import Lists
-from collector.kinds.projection import Change, Sight
+from collector.kinds.projection import Arrival, Change, Sight
 from collector.kinds.reports import Reports
 from collector.kinds.stages import Stages, Watch
 from collector.kinds.writing import Writer
@@ -96,11 +96,16 @@ class Mirror:
         watch = self._stages.watch(key)
         self._stages.do(watch, partial(self._lists.begin, watch, received_ms))
 
-    def list_item(self, key: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
-        """An object of the list. Raises Terminal if it cannot be read; it is not taken for deleted then."""
+    def list_item(
+        self, key: str, raw: bytes, received_ms: int, lossy: bool = False, api_version: str = ""
+    ) -> list[Record]:
+        """An object of the list. Raises Terminal if it cannot be read; it is not taken for deleted then.
+
+        `api_version` is that of the list, whose items leave it out; without it the kind's best version is assumed.
+        """
         watch = self._stages.watch(key)
         try:
-            sight = self._read(watch.kind, "added", raw, received_ms, lossy)
+            sight = self._read(watch.kind, "added", raw, Arrival(received_ms, lossy, api_version))
         except Terminal:
             self._stages.do(watch, partial(self._lists.unreadable, watch, raw))
             raise
@@ -139,7 +144,7 @@ class Mirror:
     def frame(self, key: str, type: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
         """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read."""
         watch = self._stages.watch(key)
-        sight = self._read(watch.kind, _CHANGES[type], raw, received_ms, lossy)
+        sight = self._read(watch.kind, _CHANGES[type], raw, Arrival(received_ms, lossy))
         if watch.open:
             self._lists.frame(watch, sight)
         else:
@@ -180,14 +185,12 @@ class Mirror:
             facts=known.facts,
         )
 
-    def _read(self, kind: Kind, change: Change, raw: bytes, received_ms: int, lossy: bool) -> Sight | EventSight:
-        if kind.role is Role.EVENT:
-            event = events.read(kind, raw, received_ms, self._limits.max_object_bytes)
-            event.expired, event.seen.lossy = change == "deleted", lossy
-            return event
-        sight = projection.read(kind, raw, change, received_ms, self._limits)
-        sight.lossy = lossy
-        return sight
+    def _read(self, kind: Kind, change: Change, raw: bytes, arrival: Arrival) -> Sight | EventSight:
+        if kind.role is not Role.EVENT:
+            return projection.read(kind, raw, change, arrival, self._limits)
+        event = events.read(kind, raw, arrival.received_ms, self._limits.max_object_bytes)
+        event.expired, event.seen.lossy = change == "deleted", arrival.lossy
+        return event
 
     def _end(self, watch: Watch, received_ms: int, gap: Gap | None) -> None:
         self._lists.end(watch, received_ms, gap)

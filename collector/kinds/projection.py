@@ -70,6 +70,14 @@ class _Identified(msgspec.Struct):
     metadata: _UidOnly
 
 
+class Arrival(msgspec.Struct, frozen=True, gc=False):
+    """How an object came. Items of a list leave out their `api_version`; without it the kind's best one is assumed."""
+
+    received_ms: int
+    lossy: bool = False
+    api_version: str = ""
+
+
 class Limits(msgspec.Struct, frozen=True):
     """`annotations` are keys whose values are kept besides those of the kind."""
 
@@ -77,14 +85,14 @@ class Limits(msgspec.Struct, frozen=True):
     annotations: frozenset[str] = frozenset()
 
 
-def read(kind: Kind, raw: bytes, change: Change, received_ms: int, limits: Limits) -> Sight:
+def read(kind: Kind, raw: bytes, change: Change, arrival: Arrival, limits: Limits) -> Sight:
     """One object of a watch or list. Raises Terminal if it is no object of this kind, or has no name."""
     shape = shapes.decode(kind.group, kind.kind, raw)
     meta = shape.metadata
     uid, surrogate = identity_of(shape, kind.kind)
     if not shape.kind:
         shape.kind = kind.kind
-        shape.api_version = kind.api_version
+        shape.api_version = arrival.api_version or kind.api_version
     redacted = shapes.redact(shape, kind.annotations | limits.annotations if limits.annotations else kind.annotations)
     surroundings = kind.role is Role.SURROUNDINGS
     sight = Sight(
@@ -94,7 +102,7 @@ def read(kind: Kind, raw: bytes, change: Change, received_ms: int, limits: Limit
         meta.resource_version,
         meta.namespace,
         meta.name,
-        received_ms,
+        arrival.received_ms,
         _NO_BODY if kind.role is Role.LINK else msgspec.Raw(_encode(shape)),
         shape.api_version,
         meta.creation_timestamp,
@@ -103,8 +111,7 @@ def read(kind: Kind, raw: bytes, change: Change, received_ms: int, limits: Limit
         kind.waits(shape),
         redacted,
     )
-    if surrogate:
-        sight.surrogate = True
+    sight.surrogate, sight.lossy = surrogate, arrival.lossy
     if surroundings:
         sight.learned = kind.learn(shape)
     elif sight.waits:
@@ -143,6 +150,7 @@ def _fit(sight: Sight, shape: Shape, max_bytes: int) -> None:
 
 
 def _digest(shape: Shape) -> bytes:
-    """Equal for two states of an object that differ in their version only."""
+    """Equal for two states of an object that differ in their version only, in whichever version of its API."""
     shape.metadata.resource_version, shape.metadata.generation = "", None
+    shape.api_version = ""
     return blake2b(_encode(shape), digest_size=8).digest()

@@ -120,7 +120,7 @@ class Follower:
         records: list[Record] = []
         for item in page.items:
             try:
-                records += self._mirror.list_item(watch, bytes(item), page.at_ms, page.lossy)
+                records += self._mirror.list_item(watch, bytes(item), page.at_ms, page.lossy, page.api_version)
             except Terminal as error:
                 self.dead.append(Dead(watch, str(error), bytes(item), page.at_ms))
         if not page.last:

@@ -16,6 +16,8 @@ from pipeline.records.envelope import EventRecord, ObjectRecord, Record
 from pipeline.records.objects import ObjectChange
 
 BEGIN_MS = 1_800_000_000_000
+CREATED = "2027-01-15T08:00:00Z"
+"""Creation of every object that does not say otherwise: the second in which time begins."""
 
 NODES = "nodes"
 PODS = "pods"
@@ -65,7 +67,7 @@ class Cluster:
 
     def copy(self, key: str, each: dict[str, Any], type: str = "MODIFIED") -> None:
         """A frame whose version is that of the object as it is."""
-        self.take(self.mirror.frame(key, type, json.dumps(each).encode(), self.now))
+        self.take(self.mirror.frame(key, type, self._bytes(each), self.now))
 
     def absent(self, *keys: str) -> None:
         for key in keys:
@@ -113,7 +115,7 @@ class Cluster:
         return each
 
     def _bytes(self, each: dict[str, Any]) -> bytes:
-        meta = {"resourceVersion": "1", "creationTimestamp": times.format_us(self.now // 1000 * 1_000_000)}
+        meta = {"resourceVersion": "1", "creationTimestamp": CREATED}
         return json.dumps({**each, "metadata": {**meta, **each["metadata"]}}).encode()
 
 

@@ -16,6 +16,7 @@ from tests.support.mirrored import (
     NODES,
     PODS,
     VOLCANO_QUEUES,
+    WORKLOADS,
     Cluster,
     event,
     group_pod,
@@ -82,6 +83,17 @@ def test_items_of_a_list_get_the_kind_that_lists_leave_out():
     body = bytes(cluster.changes()[0].object)
     assert b'"kind":"PodGroup"' in body
     assert b'"apiVersion":"scheduling.k8s.io/v1beta1"' in body
+
+
+def test_items_of_a_list_are_of_the_version_that_the_list_was_of():
+    cluster = mirrored.only(WORKLOADS)
+    raw = b'{"metadata":{"name":"w","uid":"w"}}'
+    cluster.mirror.list_begin(WORKLOADS, cluster.now)
+    cluster.mirror.list_item(WORKLOADS, raw, cluster.now, api_version="kueue.x-k8s.io/v1beta1")
+    cluster.take(cluster.mirror.list_end(WORKLOADS, "1", cluster.now, None))
+    change = cluster.changes()[0]
+    assert change.api_version == "kueue.x-k8s.io/v1beta1"
+    assert b'"apiVersion":"kueue.x-k8s.io/v1beta1"' in bytes(change.object)
 
 
 # stages

@@ -6,7 +6,7 @@ import pytest
 
 from collector.kinds import projection, truncation
 from collector.kinds.catalog import KINDS, extra
-from collector.kinds.projection import Limits
+from collector.kinds.projection import Arrival, Limits
 from pipeline.errors import Terminal
 from pipeline.records import shapes
 
@@ -16,7 +16,9 @@ POD = BY_NAME["pods"]
 
 def read(each, kind=POD, **limits):
     meta = {"name": "one", "namespace": "team", "uid": "u", "resourceVersion": "7", **each.pop("metadata", {})}
-    return projection.read(kind, json.dumps({"metadata": meta, **each}).encode(), "added", 1000, Limits(**limits))
+    return projection.read(
+        kind, json.dumps({"metadata": meta, **each}).encode(), "added", Arrival(1000), Limits(**limits)
+    )
 
 
 def body(sight):
