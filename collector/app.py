@@ -14,7 +14,7 @@ from collector.replay.player import Beat, Pace, beats, parse_pace
 from collector.replay.recording import Recording
 from collector.settings import Settings
 from collector.spool.spool import Spool
-from collector.watch import reports
+from collector.watch import reports, resume
 from collector.watch.follower import Follower
 from collector.watch.live import Live, Told
 from collector.watch.scribe import REPLAY, Scribe
@@ -125,9 +125,10 @@ class Collector:
     def _run(self, loop: Loop) -> None:
         writing = self._writing
         saved = writing.spool.checkpoint.load()
-        writing.mirror.restore(writing.spool.checkpoint.known())
+        ahead = resume.changes_of(writing.spool.tail(), writing.kinds, saved.watches)
+        writing.mirror.restore(resume.brought_up(writing.spool.checkpoint.known(), ahead))
         follower = Follower(writing.mirror, saved.watches)
-        self._scribe = scribe = Scribe(writing.spool, writing.mirror, follower)
+        self._scribe = scribe = Scribe(writing.spool, writing.mirror, follower, known=ahead)
         live = Live(self._client, writing.kinds, self._options())
         try:
             self._connect(loop, live, scribe)
@@ -241,7 +242,8 @@ class Replayer:
         writing = self._writing
         saved = writing.spool.checkpoint.load().watches.get(REPLAY)
         follower = Follower(writing.mirror)
-        scribe = Scribe(writing.spool, writing.mirror, follower, replayed=int(saved.version) if saved else 0)
+        replayed, tail = int(saved.version) if saved else 0, writing.spool.tail()
+        scribe = Scribe(writing.spool, writing.mirror, follower, replayed=replayed, tail=tail)
         watched = set(self._recording.watches)
         try:
             scribe.absent([kind.name for kind in writing.kinds if kind.name not in watched], self.begin_ms)
@@ -257,6 +259,8 @@ class Replayer:
     def _play(self, loop: Loop, scribe: Scribe, known: set[str]) -> None:
         began_s, flushed_s = clock.monotonic_s(), clock.monotonic_s()
         for beat in beats(self._recording):
+            if scribe.skipping:  # what is in the log already costs no time, and the pace goes on from there
+                began_s = clock.monotonic_s() - self._pace.due_s(beat.t - self.begin_ms)
             due_s = began_s + self._pace.due_s(beat.t - self.begin_ms)
             if due_s - clock.monotonic_s() > _TURN_S or clock.monotonic_s() - flushed_s > _CHECKPOINT_S:
                 scribe.checkpoint(self.at_ms)

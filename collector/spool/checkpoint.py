@@ -1,4 +1,4 @@
-"""`collector.db`: how far the watches have come, which objects are known, which gaps are open, whose cluster this is.
+"""`collector.db`: how far watches and log have come, which objects are known, which gaps are open, whose cluster this is.
 
 SQLite, one transaction a commit, durable when `commit` returns. Everything stands under the name of its cluster, so that
 a spool may hold a cluster and its replays side by side.
@@ -15,7 +15,7 @@ import msgspec
 
 from collector.kinds.known import KnownChanges, KnownObject
 from pipeline.errors import Terminal, Transient, UserError
-from pipeline.log import LogFull
+from pipeline.log import LogFull, Position
 from pipeline.records.jobs import JobRef
 
 SCHEMA = 1
@@ -23,6 +23,8 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS cluster (name TEXT PRIMARY KEY, uid TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS watch (cluster TEXT, key TEXT, version TEXT NOT NULL, contact_ms INTEGER NOT NULL,"
     " PRIMARY KEY (cluster, key)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS log (cluster TEXT PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
+    " WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS gap (cluster TEXT, key TEXT, from_ms INTEGER, from_version TEXT, why TEXT NOT NULL,"
     " PRIMARY KEY (cluster, key)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS known (cluster TEXT, key TEXT, uid TEXT, version TEXT NOT NULL, namespace TEXT NOT NULL,"
@@ -49,19 +51,21 @@ class OpenGap(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of the checkpoint. `closed` names the keys whose gap a list has ended."""
+    """One step of the checkpoint. `closed` names the keys whose gap a list has ended; `position` is the log's end."""
 
     known: KnownChanges | None = None
     watches: tuple[Watch, ...] = ()
     opened: tuple[OpenGap, ...] = ()
     closed: tuple[str, ...] = ()
+    position: Position | None = None
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """What a checkpoint holds, by key of the watch."""
+    """What a checkpoint holds, by key of the watch; `position`: what it says is that of the log up to here."""
 
     watches: dict[str, Watch]
     gaps: dict[str, OpenGap]
+    position: Position | None = None
 
 
 class Checkpoint:
@@ -87,12 +91,17 @@ class Checkpoint:
             )
 
     def load(self) -> Saved:
-        """Watches and open gaps. Raises UserError when the file is damaged."""
+        """Watches, open gaps, place in the log. Raises UserError when the file is damaged."""
         own = (self.cluster,)
         with self._reading():
             watches = self._db.execute("SELECT key, version, contact_ms FROM watch WHERE cluster = ?", own)
             gaps = self._db.execute("SELECT key, from_ms, from_version, why FROM gap WHERE cluster = ?", own)
-            return Saved({row[0]: Watch(*row) for row in watches}, {row[0]: OpenGap(*row) for row in gaps})
+            place = self._db.execute("SELECT segment, offset FROM log WHERE cluster = ?", own).fetchone()
+            return Saved(
+                {row[0]: Watch(*row) for row in watches},
+                {row[0]: OpenGap(*row) for row in gaps},
+                Position(*place) if place else None,
+            )
 
     def known(self) -> Iterator[KnownObject]:
         """Every known object, one after the other, so that a big cluster need not be in memory twice.
@@ -114,6 +123,7 @@ class Checkpoint:
             self._write_known(db, changes.known or KnownChanges([], []))
             self._upsert(db, "watch", changes.watches)
             self._upsert(db, "gap", changes.opened)
+            self._upsert(db, "log", [changes.position] if changes.position else [])
             db.executemany(
                 "DELETE FROM gap WHERE cluster = ? AND key = ?", [(self.cluster, key) for key in changes.closed]
             )
@@ -137,7 +147,7 @@ class Checkpoint:
             [(self.cluster, *_columns(known)) for known in changes.upserts],
         )
 
-    def _upsert(self, db: sqlite3.Connection, table: str, rows: Iterable[Watch | OpenGap]) -> None:
+    def _upsert(self, db: sqlite3.Connection, table: str, rows: Iterable[Watch | OpenGap | Position]) -> None:
         values = [(self.cluster, *msgspec.structs.astuple(row)) for row in rows]
         if values:
             db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({','.join('?' * len(values[0]))})", values)

@@ -1,24 +1,26 @@
 """The spool: records first, then the checkpoint, never the other way round.
 
-Whatever moment the process dies in, the log holds everything up to the checkpoint. What it holds behind it is written
-once more after the restart; copies carry the same ids and are recognised.
+Whatever moment the process dies in, the log holds everything up to the checkpoint. What it holds behind it (`tail`) is
+true as well: whoever goes on takes it in first, and does not write it again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Self
+
+import msgspec
 
 from collector.kinds.known import KnownChanges
 from collector.spool.checkpoint import Changes, Checkpoint, OpenGap, Watch
 from collector.spool.deadletter import DeadLetters
 from pipeline import faults
 from pipeline.config.places import Places
-from pipeline.log import LogOptions, LogWriter, lock
+from pipeline.log import LogOptions, LogReader, LogWriter, lock
 from pipeline.records import codec
-from pipeline.records.envelope import Record
+from pipeline.records.envelope import Record, TickRecord
 from pipeline.telemetry import catalogue, logs
 
 log = logs.get(__name__)
@@ -38,6 +40,8 @@ class Spool:
             opened.callback(self.dead.close)
             self.checkpoint = Checkpoint(places.collector_db, options.cluster)
             opened.callback(self.checkpoint.close)
+            if self.checkpoint.load().position is None:  # before the first record, so that its log is behind it
+                self.checkpoint.commit(Changes(position=self.log.sync()))
             self._opened = opened.pop_all()
         self._tell_recovery()
 
@@ -68,12 +72,24 @@ class Spool:
         Raises LogFull or LogBroken, which leave the checkpoint where it was; the same commit may be made again.
         """
         self.dead.sync()
-        self.log.sync()
+        position = self.log.sync()
         changes = Changes(known=known, watches=tuple(watches), opened=tuple(opened), closed=tuple(closed))
         if changes != Changes():
             faults.point("spool.commit")
-            self.checkpoint.commit(changes)
+            self.checkpoint.commit(msgspec.structs.replace(changes, position=position))
         catalogue.spool_bytes.labels("records").set(self.log.total_bytes)
+
+    def tail(self) -> Iterator[Record]:
+        """What the log holds of this cluster behind the checkpoint, in order, without ticks."""
+        with LogReader(self.log.directory, "collector", start=self.checkpoint.load().position) as reader:
+            while (batch := reader.read()).entries:
+                for entry in batch.entries:
+                    try:
+                        record = codec.decode(entry.line)
+                    except codec.Undecodable:
+                        continue  # damaged on disk; what it said is asked for again
+                    if record.cluster == self.checkpoint.cluster and not isinstance(record, TickRecord):
+                        yield record
 
     def versions(self) -> Mapping[str, str]:
         """The version up to which each watch's changes are in the log, by key."""

@@ -6,6 +6,9 @@ feeds the scribe must stop reading meanwhile (`blocked`). Nothing is dropped.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from collector.kinds.known import KnownChanges
 from collector.kinds.mirror import Mirror
 from collector.spool.checkpoint import Watch
@@ -23,18 +26,37 @@ REPLAY = "replay"
 
 
 class Scribe:
-    """Used by one thread. `replayed`: beats of a recording that are in the log already; what they make is not written again."""
+    """Used by one thread.
 
-    def __init__(self, spool: Spool, mirror: Mirror, follower: Follower, *, replayed: int | None = None) -> None:
+    `known`: what the next checkpoint has to store beside the mirror's changes. Of a recording: `replayed` are the beats
+    that the checkpoint says are in the log, `tail` the records that are there behind it; neither is written again.
+    """
+
+    def __init__(
+        self,
+        spool: Spool,
+        mirror: Mirror,
+        follower: Follower,
+        *,
+        known: KnownChanges | None = None,
+        replayed: int | None = None,
+        tail: Iterable[Record] = (),
+    ) -> None:
         self._spool = spool
         self._mirror = mirror
         self._follower = follower
         self._pending: list[Record] = []
-        self._known = KnownChanges([], [])
+        self._known = known or KnownChanges([], [])
         self._skip = replayed or 0
+        self._tail = Counter(record.id for record in tail)
         self._beats: int | None = None if replayed is None else 0
         self.blocked = ""
         """Why nothing more may be read for now; empty while all is well."""
+
+    @property
+    def skipping(self) -> bool:
+        """Whether the recording is still where the log has been before."""
+        return self._beats is not None and self._beats < self._skip
 
     def hear(self, watch: str, happening: Happening) -> None:
         """Takes in one happening."""
@@ -48,7 +70,7 @@ class Scribe:
         """Lets log time pass."""
         if not self.blocked:
             self._write()
-            if not self._skipping():
+            if not self.skipping:
                 self._spool.tick(now_ms)
         self._keep(self._follower.tick(now_ms))
 
@@ -86,15 +108,20 @@ class Scribe:
             self._unblock()
 
     def _keep(self, records: list[Record]) -> None:
-        if not self._skipping():
-            self._pending += records
+        if not self.skipping:
+            self._pending += [record for record in records if not self._is_written(record)] if self._tail else records
 
-    def _skipping(self) -> bool:
-        return self._beats is not None and self._beats < self._skip
+    def _is_written(self, record: Record) -> bool:
+        if record.id not in self._tail:
+            return False
+        self._tail[record.id] -= 1
+        if not self._tail[record.id]:
+            del self._tail[record.id]
+        return True
 
     def _write(self) -> None:
         dead, self._follower.dead = self._follower.dead, []
-        for each in dead if not self._skipping() else ():
+        for each in dead if not self.skipping else ():
             log.warning("undecodable_input", watch=each.watch, error=each.error, bytes=len(each.raw))
             self._spool.dead.put(each.watch, each.raw, each.error, each.received_ms)
         if self._pending:

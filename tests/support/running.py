@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,10 +40,36 @@ class Pipeline:
 
     def start(self, limit_s: float = 90.0) -> None:
         """Starts it and waits for its page."""
+        self.launch()
+        self.answers(limit_s)
+
+    def launch(self, **env: str) -> None:
+        """Starts it, in a process group of its own, and waits for nothing. `env`: further variables, this time only."""
+        # If the test run is killed, the kernel takes it along; its local Doris follows.
+        guard = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        command = [*guard, sys.executable, "-m", "pipeline.cli.main", "up", *self._arguments]
         with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "pipeline.cli.main", "up", *self._arguments]
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self._env)
+            self.process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env=self._env | env,
+                start_new_session=True,
+            )
+
+    def answers(self, limit_s: float = 90.0) -> None:
+        """Waits for its page. Fails with the tail of its log if it ends before."""
         poll("the page answers", self._answers, limit_s)
+
+    def kill(self) -> None:
+        """Kills all of it at once, the local Doris too, and waits until it is gone."""
+        assert self.process is not None
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # the last of it went before
+        self.process.wait()
 
     def stop(self, number: signal.Signals = signal.SIGINT, limit_s: float = 60.0) -> int:
         """Ends it with a signal; its exit code."""

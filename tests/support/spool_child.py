@@ -1,6 +1,6 @@
 """A collector's hand, for tests that kill it: `spool_child.py DATA_DIR` writes records and commits for ever.
 
-Goes on behind the checkpoint, as a collector does; prints the version of each commit that returned.
+Goes on where the log ends, as a collector does; prints the version of each commit that returned.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ def record(number: int) -> ObjectRecord:
 
 def main(directory: str) -> None:
     with Spool(Places(Path(directory)), options=LogOptions(cluster="c1", min_free_bytes=0)) as spool:
-        done = int(spool.versions().get("pods", "-1"))
+        tail = [int(record.data.version) for record in spool.tail() if isinstance(record, ObjectRecord)]
+        done = tail[-1] if tail else int(spool.versions().get("pods", "-1"))
         for begin in itertools.count(done + 1, BATCH):
             numbers = range(begin, begin + BATCH)
             spool.write([record(number) for number in numbers])
-            known = [KnownObject("pods", f"u{number}", str(number)) for number in numbers]
+            known = [KnownObject("pods", f"u{number}", str(number)) for number in (*tail, *numbers)]
+            tail = []
             spool.commit(KnownChanges(known, []), [Watch("pods", str(numbers[-1]), 1)])
             print(numbers[-1], flush=True)
 

@@ -86,6 +86,45 @@ def test_when_the_log_cannot_be_synced_the_checkpoint_stays_and_the_commit_can_b
     assert in_log(places) == [record(1)]
 
 
+def test_what_the_log_holds_behind_the_checkpoint_is_its_tail(places: Places) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        assert list(spool.tail()) == []
+        spool.write([record(1)])
+        spool.commit(upsert(known(1)))
+        spool.write([record(2)])
+        spool.tick(9000)
+        spool.commit()  # makes durable, says nothing of how far the watches have come
+        spool.write([record(3)])
+    with Spool(places, options=OPTIONS) as spool:
+        assert list(spool.tail()) == [record(2), record(3)]
+        spool.commit(upsert(known(3)))
+        assert list(spool.tail()) == []
+
+
+def test_the_first_records_of_a_spool_are_behind_its_checkpoint_until_one_is_made(places: Places) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+    with Spool(places, options=OPTIONS) as spool:
+        assert list(spool.tail()) == [record(1)]
+
+
+def test_the_tail_of_a_cluster_is_its_own_and_begins_with_its_first_start(places: Places) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+    with Spool(places, options=LogOptions(cluster="c1@replay", min_free_bytes=0)) as spool:
+        assert list(spool.tail()) == []
+        spool.write([record(2)])
+        assert list(spool.tail()) == []
+
+
+def test_without_a_checkpoint_file_a_log_has_no_tail(places: Places) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+    places.collector_db.unlink()
+    with Spool(places, options=OPTIONS) as spool:
+        assert list(spool.tail()) == []
+
+
 def test_a_torn_tail_is_cut_and_counted_when_the_spool_opens(places: Places) -> None:
     with Spool(places, options=OPTIONS) as spool:
         spool.write([record(1)])
