@@ -72,6 +72,16 @@ def owner_links(shape: Shape) -> tuple[Link, ...]:
     return () if owner is None else (Link(owner.group, owner.kind, meta.namespace, owner.name, owner.uid),)
 
 
+def named_queue(shape: Shape) -> QueueName | None:
+    """The queue that labels or annotations of an object name: Kueue's, else Volcano's."""
+    meta = shape.metadata
+    local = conventions.queue_label(meta.labels, meta.annotations)
+    if local:
+        return QueueName(local, meta.namespace)
+    name = conventions.volcano_queue(meta.annotations)
+    return QueueName(name) if name else None
+
+
 def no_queue(_: Shape) -> QueueName | None:
     return None
 

@@ -21,7 +21,9 @@ from collector.kinds.queues import Queues
 from pipeline.records import matching
 from pipeline.records.objects import Facts
 
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(order="sorted").encode
+_MOST_TOLD = 8192
+"""Facts that are kept made; there is one for each class of pods, queue and namespace that waits."""
 Told = tuple[Facts | None, str]
 NOTHING: Told = (None, "")
 
@@ -171,6 +173,8 @@ class FactBook:
         key = (None if place is None else place.wants.key, queue, namespace)
         told = self._told.get(key)
         if told is None:
+            if len(self._told) >= _MOST_TOLD:
+                self._told.clear()
             facts = Facts(
                 nodes_wanted=None if place is None else place.counted,
                 queue=None if queue is None else self.queues.facts(queue),

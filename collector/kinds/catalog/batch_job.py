@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collector.kinds import conventions
-from collector.kinds.base import Kind, QueueName, Role, Stage
+from collector.kinds.base import Kind, Role, Stage, named_queue
 from pipeline.records.shapes.job import Job
 
 _ENDED = frozenset({"Complete", "Failed"})
-
-
-def queue(job: Job) -> QueueName | None:
-    meta = job.metadata
-    local = conventions.queue_label(meta.labels, meta.annotations)
-    if local:
-        return QueueName(local, meta.namespace)
-    name = conventions.volcano_queue(meta.annotations)
-    return QueueName(name) if name else None
 
 
 def waits(job: Job) -> bool:
@@ -31,6 +21,6 @@ KIND = Kind(
     versions=("v1",),
     stage=Stage.JOBS,
     role=Role.JOB,
-    queue=queue,
+    queue=named_queue,
     waits=waits,
 )

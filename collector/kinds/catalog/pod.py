@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds import conventions
-from collector.kinds.base import Kind, Link, QueueName, Role, Stage, owner_links
+from collector.kinds.base import Kind, Link, Role, Stage, named_queue, owner_links
 from pipeline.records.shapes.pod import Pod
 
 _ENDED = frozenset({"Succeeded", "Failed"})
@@ -43,15 +43,6 @@ def _by_label(pod: Pod) -> tuple[Link, ...]:
     return (Link("batch.volcano.sh", "Job", meta.namespace, name),) if name else ()
 
 
-def queue(pod: Pod) -> QueueName | None:
-    meta = pod.metadata
-    local = conventions.queue_label(meta.labels, meta.annotations)
-    if local:
-        return QueueName(local, meta.namespace)
-    name = conventions.volcano_queue(meta.annotations)
-    return QueueName(name) if name else None
-
-
 def waits(pod: Pod) -> bool:
     """Without a node, not at its end, and not about to be gone."""
     return not pod.spec.node_name and pod.metadata.deletion_timestamp is None and pod.status.phase not in _ENDED
@@ -65,6 +56,6 @@ KIND = Kind(
     stage=Stage.PODS,
     role=Role.TASK,
     links=links,
-    queue=queue,
+    queue=named_queue,
     waits=waits,
 )
