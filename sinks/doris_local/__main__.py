@@ -21,6 +21,8 @@ from pipeline import errors
 from sinks.doris_local.engine import Limits
 from sinks.doris_local.server import Options, Server
 
+EXIT_FAILED = 70
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until told to stop; the exit code."""
@@ -37,12 +39,20 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: a port cannot be listened on: {error}\n")
         return errors.CheckFailed.exit_code
-    server.start()
+    failed = threading.Event()
+
+    def fail() -> None:
+        failed.set()
+        stopped.set()
+
+    server.start(on_fatal=fail)
     if options.stop_at_eof:
         threading.Thread(target=_wait_for_eof, args=(stopped,), daemon=True).start()
     sys.stdout.write(msgspec.json.encode(server.ready).decode() + "\n")
     sys.stdout.flush()
     stopped.wait()
+    if failed.is_set():
+        return EXIT_FAILED  # without a last checkpoint: the log of changes is whole, the database is not
     server.stop()
     return 0
 

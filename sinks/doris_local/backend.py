@@ -6,6 +6,7 @@ Every load is answered with status 200; `Status` in the JSON tells how it went.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -20,7 +21,7 @@ from sinks.doris_local.faults import Faults
 from sinks.doris_local.http import BadRequest, Request, Response
 from sinks.doris_local.labels import Held, Labels
 from sinks.doris_local.listener import HOST
-from sinks.doris_local.load import Loader, LoadFailed, Result
+from sinks.doris_local.load import MAX_DOCUMENT_BYTES, Loader, LoadFailed, Result
 
 KEPT_ERROR_LOGS = 100
 TOO_MANY_VERSIONS = (
@@ -44,6 +45,7 @@ class Backend:
         self._faults = faults
         self._scratch = scratch
         self._error_logs: dict[str, str] = {}
+        self._lock = threading.Lock()
         self.port = 0
 
     def handle(self, request: Request) -> Response:
@@ -109,6 +111,7 @@ class Backend:
         order = load_headers.order(definition, load.label, request.headers, translate.condition)
         if self._faults.hit("too_many_versions", table):
             raise LoadFailed(TOO_MANY_VERSIONS)
+        _check_size(order.layout, request.content_length or 0)
         body = self._scratch / uuid.uuid4().hex
         try:
             with body.open("wb") as file:
@@ -128,10 +131,19 @@ class Backend:
         if not result.reasons:
             return None
         name = f"error_log_{uuid.uuid4().hex}"
-        self._error_logs[name] = "\n".join(result.reasons) + "\n"
-        while len(self._error_logs) > KEPT_ERROR_LOGS:
-            self._error_logs.pop(next(iter(self._error_logs)))
+        with self._lock:
+            self._error_logs[name] = "\n".join(result.reasons) + "\n"
+            while len(self._error_logs) > KEPT_ERROR_LOGS:
+                self._error_logs.pop(next(iter(self._error_logs)))
         return f"http://{HOST}:{self.port}/api/_load_error_log?file={name}"
+
+
+def _check_size(layout: str, count: int) -> None:
+    if layout != "lines" and count > MAX_DOCUMENT_BYTES:
+        raise LoadFailed(
+            f"[INTERNAL_ERROR]The size of this batch exceed the max size [{MAX_DOCUMENT_BYTES}] of json type data "
+            f"data [ {count} ]. Split the file, or use 'read_json_by_line'"
+        )
 
 
 class _Load:

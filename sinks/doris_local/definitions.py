@@ -16,6 +16,7 @@ from sinks.doris_local import ddl, ddl_table, errors, keys, macros, partitions, 
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog, Entry
 from sinks.doris_local.cursor import Name
 from sinks.doris_local.engine import Engine, literal, name, stored, visible, visible_name
+from sinks.doris_local.information_schema import columns_of
 from sinks.doris_local.labels import Labels
 
 log = logging.getLogger(__name__)
@@ -235,7 +236,10 @@ class Definitions:
         self._catalog.publish(database, {**entries, view.name: entry})
 
     def _show_view(self, cursor: duckdb.DuckDBPyConnection, view: schema.View) -> None:
-        scope = translate.Scope(lambda database, table: self._resolve(database or view.database, table))
+        scope = translate.Scope(
+            lambda database, table: self._resolve(database or view.database, table),
+            lambda database, table: relation_columns(self._engine, self._catalog, database or view.database, table),
+        )
         query = translate.query(view.query, scope)
         names = [column for column, _ in view.columns] or query.labels
         columns = f" ({', '.join(map(name, names))})" if names else ""
@@ -244,6 +248,15 @@ class Definitions:
     def _resolve(self, database: str, table: str) -> tuple[str, str, str]:
         self._catalog.relation(database, table)
         return visible(database, table)
+
+
+def relation_columns(engine: Engine, catalog: Catalog, database: str, table: str) -> set[str]:
+    """Lower-case column names of a table or view. Raises SqlError if there is none of that name."""
+    cursor = engine.cursor()
+    try:
+        return {c.name.lower() for c in columns_of(cursor, catalog.relation(database, table))}
+    finally:
+        cursor.close()
 
 
 def _added(column: schema.Column) -> str:

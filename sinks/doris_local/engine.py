@@ -10,8 +10,9 @@ touch one table only by failing one of them, and Doris' clients do not expect th
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +30,8 @@ SETTINGS = """
 # A checkpoint rewrites every row group that an upsert touched, so it is done less often than DuckDB's 16 MB would.
 CHECKPOINT_WAL = "64MB"
 
+log = logging.getLogger(__name__)
+
 
 class Limits(msgspec.Struct, frozen=True):
     """What DuckDB may take of the machine."""
@@ -42,11 +45,9 @@ class Engine:
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.scratch = folder / "scratch"
-        self.scratch.mkdir(exist_ok=True)
-        for left in self.scratch.iterdir():
-            left.unlink()
+        folder = folder.resolve()
         self.write_lock = threading.RLock()
+        self.on_fatal: Callable[[], object] = lambda: None
         self._root = duckdb.connect(
             ":memory:",
             config={
@@ -59,7 +60,14 @@ class Engine:
             },
         )
         self._root.execute(SETTINGS)
+        # Queries name no files and no function that reads one is in the list; this makes sure of it.
+        self._root.execute(f"SET GLOBAL allowed_directories = [{literal(f'{folder}/')}]")
+        self._root.execute("SET GLOBAL enable_external_access = false")
         self._attach(folder / FILE_NAME)
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir(exist_ok=True)
+        for left in self.scratch.iterdir():  # of a process that was killed; no other one can be at work here now
+            left.unlink()
 
     def _attach(self, path: Path) -> None:
         try:
@@ -92,6 +100,12 @@ class Engine:
                 with _ignored():
                     cursor.execute("ROLLBACK")
                 raise
+
+    def watch(self, error: duckdb.Error) -> None:
+        """Tell `on_fatal` if the error has made the whole database unusable, as a full disk can: only a start helps."""
+        if isinstance(error, duckdb.FatalException):
+            log.critical("the database cannot go on: %s", error)
+            self.on_fatal()
 
     def close(self) -> None:
         """Write everything into the file and let it go; queries still running end with an error."""

@@ -21,6 +21,8 @@ from sinks.doris_local.errors import SqlError
 from sinks.doris_local.labels import Labels
 
 MAX_REASONS = 100  # lines kept for a load's error log
+MAX_LINE_BYTES = 1 << 24
+MAX_DOCUMENT_BYTES = 100 << 20  # BE streaming_load_json_max_mb, for a body that is not read line by line
 FORMATS = {"lines": "newline_delimited", "array": "array", "object": "unstructured"}
 
 
@@ -72,6 +74,7 @@ class Loader:
             result.loaded = result.total - result.filtered
             result.write_ms = (time.monotonic_ns() - began) // 1_000_000
         except duckdb.Error as error:
+            self._engine.watch(error)
             raise LoadFailed(f"[INTERNAL_ERROR]{str(error).splitlines()[0]}") from error
         finally:
             cursor.close()
@@ -98,9 +101,11 @@ class Loader:
         result.reasons = result.reasons[:MAX_REASONS]
 
     def _read(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
+        # DuckDB sets aside twice the longest object for each thread, so it is not told more than needed.
+        longest = MAX_LINE_BYTES if order.layout == "lines" else MAX_DOCUMENT_BYTES
         source = (
             f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
-            f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {1 << 27}, "
+            f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {longest}, "
             f"compression = '{'gzip' if gzipped else 'none'}')"
         )
         query = rows.from_json(order.table, order.shape, source)

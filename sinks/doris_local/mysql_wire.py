@@ -205,13 +205,13 @@ def send_table(packets: Packets, table: Table) -> None:
     packets.write(eof())
 
 
+_SHORT = [bytes((size,)) for size in range(251)]
+
+
 def row_payload(row: Sequence[bytes | None]) -> bytes:
-    parts = []
-    for cell in row:
-        if cell is None:
-            parts.append(b"\xfb")
-        else:
-            size = len(cell)
-            parts.append(bytes((size,)) if size < 251 else integer(size))
-            parts.append(cell)
-    return b"".join(parts)
+    return b"".join(
+        [
+            b"\xfb" if cell is None else (_SHORT[len(cell)] if len(cell) < 251 else integer(len(cell))) + cell
+            for cell in row
+        ]
+    )

@@ -32,6 +32,13 @@ KNOWN = STRUCTURE | OPERATIONS | CALLS
 JOINS = {(side, kind) for side in ("", "LEFT", "RIGHT", "FULL") for kind in ("", "OUTER")} | {
     ("", "INNER"), ("", "CROSS"), ("LEFT", "SEMI"), ("LEFT", "ANTI"),
 }  # fmt: skip
+# What sqlglot reads of other dialects without a node of its own.
+_FOREIGN_ARGS: dict[type[exp.Expression], tuple[str, ...]] = {
+    exp.Distinct: ("on",),
+    exp.Group: ("all", "totals"),
+    exp.SetOperation: ("by_name",),
+    exp.Between: ("symmetric",),
+}
 EXTRACTED = {"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"}
 
 
@@ -45,8 +52,9 @@ def check(node: exp.Expression, prefix: str) -> None:
         raise errors.refused(f"mismatched input '{node.name}': it is a reserved word, write `{node.name}`")
     if isinstance(node, exp.Join) and ((node.side, node.kind) not in JOINS or node.method):
         raise errors.unsupported(" ".join(filter(None, (node.method, node.side, node.kind, "JOIN"))))
-    if isinstance(node, exp.Distinct) and node.args.get("on"):
-        raise errors.unsupported("DISTINCT ON")
+    for kind, args in _FOREIGN_ARGS.items():
+        if isinstance(node, kind) and any(node.args.get(arg) for arg in args):
+            raise errors.unsupported(f"{kind.__name__.upper()} .. {args[0].upper().replace('_', ' ')}")
     if isinstance(node, exp.Extract) and node.name.upper() not in EXTRACTED:
         raise errors.unsupported(f"EXTRACT({node.name.upper()} ..)")
 

@@ -75,19 +75,29 @@ def from_duckdb(cursor: duckdb.DuckDBPyConnection, labels: Sequence[str] | None,
 
 def _encoded(cursor: duckdb.DuckDBPyConnection, encoders: list[Callable[[Any], bytes]]) -> Iterator[Sequence[Cell]]:
     while batch := cursor.fetchmany(FETCH_ROWS):
-        for row in batch:
-            yield [None if value is None else encode(value) for encode, value in zip(encoders, row, strict=True)]
+        columns = zip(*batch, strict=True)
+        yield from zip(
+            *(
+                [None if value is None else encode(value) for value in column]
+                for encode, column in zip(encoders, columns, strict=True)
+            ),
+            strict=True,
+        )
 
 
 def _shape(duck_type: str) -> tuple[Kind, Callable[[Any], bytes]]:
     if duck_type.startswith("DECIMAL"):
         precision, scale = (int(n) for n in duck_type[8:-1].split(","))
         return Kind(246, precision + 2, scale), _decimal
-    return _SHAPES.get(duck_type, (TEXT, _text))
+    return _SHAPES.get(duck_type, (TEXT, _other))
 
 
-def _text(value: object) -> bytes:
+def _other(value: object) -> bytes:
     return str(value).encode()
+
+
+def _integer(value: int) -> bytes:
+    return b"%d" % value
 
 
 def _boolean(value: bool) -> bytes:
@@ -118,20 +128,22 @@ def _microseconds(value: datetime.datetime) -> bytes:
 
 
 _SHAPES: dict[str, tuple[Kind, Callable[[Any], bytes]]] = {
+    "VARCHAR": (TEXT, str.encode),
+    "JSON": (TEXT, str.encode),
     "BOOLEAN": (BOOLEAN, _boolean),
-    "TINYINT": (TINYINT, _text),
-    "SMALLINT": (SMALLINT, _text),
-    "INTEGER": (INT, _text),
-    "BIGINT": (BIGINT, _text),
+    "TINYINT": (TINYINT, _integer),
+    "SMALLINT": (SMALLINT, _integer),
+    "INTEGER": (INT, _integer),
+    "BIGINT": (BIGINT, _integer),
     # What DuckDB sums integers into; on Doris the sum of integers is a BIGINT.
-    "HUGEINT": (BIGINT, _text),
-    "UBIGINT": (BIGINT, _text),
+    "HUGEINT": (BIGINT, _integer),
+    "UBIGINT": (BIGINT, _integer),
     "FLOAT": (FLOAT, _float),
     "DOUBLE": (DOUBLE, _float),
-    "DATE": (DATE, _text),
+    "DATE": (DATE, _other),
     "TIMESTAMP_S": (Kind(12, 19, 0), _seconds),
     "TIMESTAMP_MS": (Kind(12, 23, 3), _milliseconds),
     "TIMESTAMP": (Kind(12, 26, 6), _microseconds),
-    '"NULL"': (NULL, _text),
-    "NULL": (NULL, _text),
+    '"NULL"': (NULL, _other),
+    "NULL": (NULL, _other),
 }

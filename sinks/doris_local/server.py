@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -65,7 +66,9 @@ class Server:
         self._listeners = (backend_listener, frontend_listener, sql_listener)
         self.ready = Ready(frontend_listener.port, backend.port, sql_listener.port)
 
-    def start(self) -> None:
+    def start(self, on_fatal: Callable[[], object]) -> None:
+        """`on_fatal` is called when the database can no longer be used; then end, and start anew."""
+        self._engine.on_fatal = on_fatal
         for listener in self._listeners:
             listener.start()
 

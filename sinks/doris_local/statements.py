@@ -13,10 +13,10 @@ from sinks.doris_local import ddl, errors, insert, results, translate, variables
 from sinks.doris_local.access import USER
 from sinks.doris_local.catalog import INFORMATION_SCHEMA, Catalog
 from sinks.doris_local.cursor import Cursor, Name
-from sinks.doris_local.definitions import Definitions
+from sinks.doris_local.definitions import Definitions, relation_columns
 from sinks.doris_local.engine import Engine, visible
 from sinks.doris_local.faults import Faults
-from sinks.doris_local.information_schema import InformationSchema
+from sinks.doris_local.information_schema import TABLES, InformationSchema
 from sinks.doris_local.labels import Labels
 from sinks.doris_local.listener import HOST
 from sinks.doris_local.show import Show
@@ -90,6 +90,7 @@ class Statements:
 
     def explain(self, error: duckdb.Error) -> errors.SqlError:
         """A failure of DuckDB in Doris' form."""
+        self._engine.watch(error)
         if isinstance(error, duckdb.InterruptException):
             return errors.SqlError(
                 "errCode = 2, detailMessage = query is timeout, killed by timeout checker", 1317, "70100"
@@ -138,8 +139,14 @@ class Statements:
             self._catalog.relation(database, table)
             return visible(database, table)
 
+        def columns(database: str | None, table: str) -> set[str]:
+            database = Name(database, table).within(session.database)
+            if database.lower() == INFORMATION_SCHEMA:
+                return {column.lower() for column in TABLES[table.lower()]}
+            return relation_columns(self._engine, self._catalog, database, table)
+
         user = f"'{USER}'@'{HOST}'"
         facts = {"database": session.database, "schema": session.database, "version": variables.DEFAULTS["version"],
                  "user": user, "current_user": user, "session_user": user,
                  "connection_id": session.connection_id}  # fmt: skip
-        return translate.Scope(resolve, facts, lambda name: variables.value(session.variables, name))
+        return translate.Scope(resolve, columns, facts, lambda name: variables.value(session.variables, name))

@@ -14,7 +14,7 @@ from sinks.doris_local import errors
 
 LEXEME = re.compile(
     r"""
-      (?P<space>\s+ | --[^\n]* | \#[^\n]* | /\*.*?\*/)
+      (?P<space>\s+ | --[^\n]* | /\*.*?\*/)
     | (?P<string>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*")
     | (?P<name>`(?:[^`]|``)*`)
     | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)

@@ -16,7 +16,7 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
-from sinks.doris_local import errors, functions, headings, nodes
+from sinks.doris_local import aliases, errors, functions, headings, nodes
 from sinks.doris_local.tokens import Kind, Token, tokenize
 
 PREFIX = "fn__"
@@ -29,11 +29,13 @@ Resolve = Callable[[str | None, str], tuple[str, str, str]]
 class Scope(msgspec.Struct, frozen=True):
     """What a query may refer to.
 
-    `resolve(database or None, table)` gives catalog, schema and name of a table in DuckDB, or raises SqlError. `facts`
-    are the values of `FACTS`; `variable(name)` that of `@@name`.
+    `resolve(database or None, table)` gives catalog, schema and name of a table in DuckDB, or raises SqlError;
+    `columns(database or None, table)` its column names in lower case. `facts` are the values of `FACTS`;
+    `variable(name)` that of `@@name`.
     """
 
     resolve: Resolve
+    columns: aliases.Columns
     facts: Mapping[str, str | int | None] = {}
     variable: Callable[[str], str] | None = None
 
@@ -64,7 +66,7 @@ def condition(text: str) -> str:
         or len(tree.expressions) != 1
     ):
         raise errors.refused(f"'{text}' is no expression over columns")
-    return _render(_rewrite(tree, Scope(_no_table)).expressions[0])
+    return _render(_rewrite(tree, Scope(_no_table, lambda *_: set())).expressions[0])
 
 
 def _no_table(database: str | None, table: str) -> tuple[str, str, str]:
@@ -121,6 +123,7 @@ def _rewrite(tree: exp.Expression, scope: Scope) -> exp.Expression:
     for node in walked:
         if not isinstance(node, exp.SessionParameter):
             nodes.check(node, PREFIX)
+    aliases.check(tree, scope.columns)
     for node in reversed(walked):
         new = _replace(node, scope)
         if new is node:

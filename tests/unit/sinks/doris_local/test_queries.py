@@ -96,10 +96,15 @@ CASES = [
      "UNBOUNDED FOLLOWING) FROM wait LIMIT 1", [("a", "d")]),
     ("SELECT job, max(wait_ms) OVER w FROM wait WHERE queue = 'vision' WINDOW w AS (PARTITION BY queue) ORDER BY 1",
      [("a", "3000"), ("b", "3000")]),
+    # an alias may have the name of a column, which then is meant
+    ("SELECT job AS queue, queue AS q FROM wait WHERE queue = 'nlp'", [("c", "nlp")]),
+    ("WITH x(a, b) AS (SELECT job, gpus FROM wait) SELECT b AS a FROM x WHERE a = 'b'", [("1",)]),
+    ("SELECT b AS c FROM (SELECT * FROM (SELECT 1 AS b, 2 AS c) i) o WHERE c = 2", [("1",)]),
+    ("SELECT (SELECT max(q.name) FROM queue q WHERE q.name = queue) AS n FROM wait WHERE job = 'a'", [("vision",)]),
     # JSON
     ("SELECT get_json_int(also, '$.k[0]'), also FROM wait WHERE job = 'a'", [("1", '{"k":[1]}')]),
     # comments and hints
-    ("SELECT /*+ SET_VAR(query_timeout = 1) */ 1 -- one\n # more\n", [("1",)]),
+    ("SELECT /*+ SET_VAR(query_timeout = 1) */ 1 -- one\n", [("1",)]),
     ("SELECT 1;", [("1",)]),
 ]  # fmt: skip
 
@@ -221,7 +226,15 @@ def test_session_facts_and_variables_can_be_selected(filled):
         ("SELECT * FROM wait TABLESAMPLE(10 PERCENT)", "is not supported"),
         ("SELECT * FROM wait LATERAL VIEW explode([1]) t AS e", "is not supported"),
         ("SELECT job FROM wait FOR UPDATE", "is not supported"),
-        ("SELECT DISTINCT ON (job) job FROM wait", "DISTINCT ON is not supported"),
+        ("SELECT DISTINCT ON (job) job FROM wait", "DISTINCT .. ON is not supported"),
+        ("SELECT queue, count(*) FROM wait GROUP BY ALL", "GROUP .. ALL is not supported"),
+        ("SELECT 1 AS a UNION BY NAME SELECT 2 AS a", "BY NAME is not supported"),
+        ("SELECT gpus + 1 AS more, more + 1 FROM wait", "Unknown column 'more'"),
+        ("SELECT gpus AS g FROM wait WHERE g > 1", "Unknown column 'g'"),
+        ("SELECT w.gpus AS g FROM wait w JOIN queue q ON g = 1", "Unknown column 'g'"),
+        ("WITH x AS (SELECT 1 AS a) SELECT a AS b FROM x WHERE b = 1", "Unknown column 'b'"),
+        ("SELECT s.a AS b FROM (SELECT 1 AS a) s WHERE b = 1", "Unknown column 'b'"),
+        ("SELECT TABLE_NAME AS n FROM information_schema.tables WHERE n = 't'", "Unknown column 'n'"),
         ("SELECT * FROM wait NATURAL JOIN queue", "NATURAL JOIN is not supported"),
         ("SELECT * FROM hive.kube.wait", "catalog 'hive' is not supported"),
         ("SELECT count(*) FILTER (WHERE gpus > 1) FROM wait", "is not supported"),
