@@ -2,7 +2,8 @@
 
 A durable store is only believed after it was killed in the middle of its writes. `point("log.write")` marks such a
 middle; it does nothing unless the environment names it: `KC_FAULT_POINTS=log.write:3,log.index:0.01` kills this process
-with SIGKILL at the third pass of `log.write`, and at each pass of `log.index` with probability 0.01.
+with SIGKILL at the third pass of `log.write`, and at each pass of `log.index` with probability 0.01. With
+`KC_FAULT_GROUP=1` it kills its whole process group, children and parent, as the end of a machine would.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import signal
 
 ENVIRONMENT = "KC_FAULT_POINTS"
+GROUP = "KC_FAULT_GROUP"
 
 
 def _armed(text: str) -> dict[str, float]:
@@ -22,6 +24,7 @@ def _armed(text: str) -> dict[str, float]:
 
 _points = _armed(os.environ.get(ENVIRONMENT, ""))
 _passes: dict[str, int] = {}
+_whole_group = os.environ.get(GROUP, "") == "1"
 
 
 def point(name: str) -> None:
@@ -31,4 +34,10 @@ def point(name: str) -> None:
     _passes[name] = _passes.get(name, 0) + 1
     wanted = _points[name]
     if _passes[name] == wanted or (wanted < 1 and random.random() < wanted):
-        os.kill(os.getpid(), signal.SIGKILL)
+        _die()
+
+
+def _die() -> None:
+    if _whole_group:
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)

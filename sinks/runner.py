@@ -126,6 +126,7 @@ class Loader:
             faults.point("sinks.loaded")
         for source, end in turn.acks:
             source.ack(end)
+            faults.point("sinks.acked")
         self._turn = None
         self._drained = turn.empty
         return turn.full

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from aggregation.runners.bucket import Stored
+from pipeline import faults
 from pipeline.log import Position, outbox
 
 _SCHEMA = """
@@ -83,6 +84,7 @@ class StateStore:
             if prune_below is not None:
                 outbox.prune(db, prune_below)
             db.execute("insert or replace into meta values ('progress', ?)", (msgspec.msgpack.encode(progress),))
+            faults.point("aggregation.transaction")
             db.execute("commit")
         except BaseException:
             db.execute("rollback")

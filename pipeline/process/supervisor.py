@@ -9,7 +9,8 @@ The process ends by itself when a stage's thread dies: a pipeline of which one p
 is started again from its checkpoint. A stage that can go on after an error catches the error.
 
 Codes: SIGTERM 0, SIGINT 130 (as a shell reports an interrupted program), a death or a drain that took too long 1, otherwise
-what `finish` was given. A second signal ends the process at once.
+what `finish` was given. A second signal ends the process at once, unless it comes together with the first: whoever ends a
+process often tells it twice, itself and its group.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from pipeline.telemetry import catalogue, logs
 
 DRAIN_S = 25.0
 """Longest drain: below the 30 s that Kubernetes waits before it kills."""
+TOGETHER_S = 0.5
+"""A signal so soon after another says the same thing, not that it is urgent now."""
 _GRACE_S = 1.0
 """What a stage gets on top of its deadline to return, before it is left behind."""
 
@@ -67,7 +70,7 @@ class Supervisor:
         self._code: int | None = None
         # Signal handlers may only do what is reentrant: an Event's lock is not, a SimpleQueue's put is.
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._signalled = False
+        self._signalled_s: float | None = None
         self._reloading = threading.Lock()
         self._phase = "starting"
 
@@ -194,11 +197,13 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _told_to_end(self, number: int, _: object) -> None:
-        if self._signalled:
+        now_s = clock.monotonic_s()
+        if self._signalled_s is None:
+            self._signalled_s = now_s
+            self.finish(130 if number == signal.SIGINT else 0)
+        elif now_s - self._signalled_s >= TOGETHER_S:
             os.write(2, b"ended at once, on the second signal\n")
             self._exit_now(128 + number)
-        self._signalled = True
-        self.finish(130 if number == signal.SIGINT else 0)
 
     def _told_to_reload(self, _: int, __: object) -> None:
         self._told.put("reload")

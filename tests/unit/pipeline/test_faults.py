@@ -14,6 +14,7 @@ from pipeline import faults
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, sign: sent.append(sign))
+    monkeypatch.setattr(os, "killpg", lambda group, sign: sent.append(-sign))
     monkeypatch.setattr(faults, "_passes", {})
     return sent
 
@@ -44,3 +45,10 @@ def test_a_probability_dies_now_and_then(monkeypatch: pytest.MonkeyPatch, killed
     for _ in range(4):
         faults.point("log.write")
     assert len(killed) == 2
+
+
+def test_the_whole_group_dies_first_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch, killed: list[int]) -> None:
+    arm(monkeypatch, "log.write:1")
+    monkeypatch.setattr(faults, "_whole_group", True)
+    faults.point("log.write")
+    assert killed == [-signal.SIGKILL, signal.SIGKILL]

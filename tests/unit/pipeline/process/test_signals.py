@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from pipeline.process import supervisor
 
 PROGRAM = """
 import sys, threading
@@ -26,6 +29,9 @@ class Stage:
         print("stopping", flush=True)
         if sys.argv[2] == "hang":
             threading.Event().wait()
+        if sys.argv[2] == "slow":
+            threading.Event().wait(0.3)
+            print("stopped", flush=True)
     def checks(self):
         return [Check("told", True)]
     def reload(self, loaded):
@@ -79,10 +85,22 @@ def test_a_second_signal_ends_at_once(program: Callable[[str], subprocess.Popen[
     process = program("hang")
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None and process.stdout.readline() == "stopping\n"
+    time.sleep(supervisor.TOGETHER_S)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert err == "ended at once, on the second signal\n"
+
+
+def test_a_signal_that_comes_together_with_the_first_ends_nothing_at_once(
+    program: Callable[[str], subprocess.Popen[str]],
+) -> None:
+    process = program("slow")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (out, err) == ("stopping\nstopped\n", "")
+    assert process.returncode in (0, 130), "whichever of the two was seen first"
 
 
 def test_sighup_reads_the_settings_again(program: Callable[[str], subprocess.Popen[str]], settings: Path) -> None:
