@@ -36,8 +36,8 @@ def width_ms(length_ms: int, least_ms: int = 0) -> int:
 
 
 def begins(from_ms: int, to_ms: int, bucket_ms: int) -> list[int]:
-    """Begins of the buckets that cover the range, each at a whole multiple of the width."""
-    return list(range(from_ms - from_ms % bucket_ms, to_ms, bucket_ms))
+    """Begins of the buckets that cover the range, each at a whole multiple of the width; none for a range of no length."""
+    return list(range(from_ms - from_ms % bucket_ms, to_ms, bucket_ms)) if from_ms < to_ms else []
 
 
 def areas(edges: Iterable[Edge], count: int, bucket_ms: int) -> dict[str, list[int]]:

@@ -38,16 +38,15 @@ known is null. Errors are problem details (RFC 9457). Fields may be added; those
 
 def create(service: Service, *, root_path: str = "", static: Path = page.FOLDER) -> ASGIApp:
     """The whole app, with its guard around it."""
-    return Guard(framework(service, root_path=root_path, static=static), f"{SERVER}/{service.version}")
+    return Guard(framework(service, static=static), f"{SERVER}/{service.version}", root_path)
 
 
-def framework(service: Service, *, root_path: str = "", static: Path = page.FOLDER) -> FastAPI:
+def framework(service: Service, *, static: Path = page.FOLDER) -> FastAPI:
     """The app as the framework has it."""
     app = FastAPI(
         title="kube-collector",
         version=service.version,
         description=_ABOUT,
-        root_path=root_path,
         openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,

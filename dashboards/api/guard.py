@@ -1,4 +1,5 @@
-"""What stands before every request: headers that hold the browser back, and the last catch of errors.
+"""What stands before every request: the path below which a proxy shows us, headers that hold the browser back, and the
+last catch of errors.
 
 The page loads nothing from elsewhere and runs no inline script, so the policy allows exactly its own files. An error that
 reaches this place was answered and logged by `problems`; it must not reach the server's own log again.
@@ -17,9 +18,10 @@ POLICY = "; ".join((
 class Guard:
     """Wraps the whole app."""
 
-    def __init__(self, app: ASGIApp, server: str) -> None:
-        """`server`: how the answers name this program."""
+    def __init__(self, app: ASGIApp, server: str, root_path: str = "") -> None:
+        """`server`: how the answers name this program; `root_path`: "" or a path without a slash at its end."""
         self._app = app
+        self._root_path = root_path
         headers = {
             "server": server,
             "content-security-policy": POLICY,
@@ -34,6 +36,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if self._root_path:
+            scope = self._below(scope)
         began = False
 
         async def with_headers(message: Message) -> None:
@@ -48,3 +52,10 @@ class Guard:
         except Exception:
             if not began:
                 raise
+
+    def _below(self, scope: Scope) -> Scope:
+        """The request with its path below ours, whether the proxy has taken our part off or not."""
+        path = scope["path"]
+        if path != self._root_path and not path.startswith(f"{self._root_path}/"):
+            path = self._root_path + path
+        return {**scope, "root_path": self._root_path, "path": path}

@@ -13,20 +13,21 @@ Texts = list[str] | None
 Lang = Annotated[str | None, Query(description="en or zh; without it the Accept-Language header decides")]
 
 
-def _text(what: str) -> object:
+def text(what: str) -> object:
+    """The parameter of a filter that takes several values."""
     return Query(description=f"{what}; several with commas, or by repeating it")
 
 
 def _filters(
-    cluster: Annotated[Texts, _text("name of the cluster")] = None,
-    namespace: Annotated[Texts, _text("namespace of the job")] = None,
-    tenant: Annotated[Texts, _text("tenant of the job")] = None,
-    queue: Annotated[Texts, _text("queue that the job names")] = None,
-    kind: Annotated[Texts, _text("kind of the job")] = None,
-    name: Annotated[Texts, _text("whole name of the job")] = None,
-    phase: Annotated[Texts, _text("waiting, scheduled or cancelled")] = None,
-    sla: Annotated[Texts, _text("none, on_track, at_risk, violated, met, met_late or cancelled")] = None,
-    reason: Annotated[Texts, _text("code of the leading reason")] = None,
+    cluster: Annotated[Texts, text("name of the cluster")] = None,
+    namespace: Annotated[Texts, text("namespace of the job")] = None,
+    tenant: Annotated[Texts, text("tenant of the job")] = None,
+    queue: Annotated[Texts, text("queue that the job names")] = None,
+    kind: Annotated[Texts, text("kind of the job")] = None,
+    name: Annotated[Texts, text("whole name of the job")] = None,
+    phase: Annotated[Texts, text("waiting, scheduled or cancelled")] = None,
+    sla: Annotated[Texts, text("none, on_track, at_risk, violated, met, met_late or cancelled")] = None,
+    reason: Annotated[Texts, text("code of the leading reason")] = None,
     q: Annotated[str | None, Query(description="text in the job's name, queue or uid", max_length=256)] = None,
     lang: Lang = None,
 ) -> Filters:

@@ -108,30 +108,31 @@ def _range(
         raise BadUsage(
             f"the range has more than {curve.MOST_BUCKETS} buckets", fix="Ask for wider buckets or a shorter range."
         )
-    return Range(from_ms, to_ms, bucket_ms, unit)
+    # From a bucket's begin on, so that the sums are those of the curve.
+    return Range(from_ms - from_ms % bucket_ms if length_ms else from_ms, to_ms, bucket_ms, unit)
 
 
 def _values(asked: Asked, filters: Filters, range_: Range, begins: list[int]) -> dict[str, list[int]]:
     if range_.fine:
         rows = asked.store.rows(
             "reason_edges",
-            **_parameters(filters, range_, begins[0]),
+            **_parameters(filters, range_),
             bucket_ms=range_.bucket_ms,
             limit=_MOST_ROWS,
         )
         edges = [Edge(row["reason"], int(row["bucket"]), int(row["slope"]), int(row["skew_ms"])) for row in rows]
         return curve.areas(edges, len(begins), range_.bucket_ms)
     values: dict[str, list[int]] = {}
-    for row in asked.store.rows("reason_hours", **_parameters(filters, range_, begins[0]), limit=_MOST_ROWS):
+    for row in asked.store.rows("reason_hours", **_parameters(filters, range_), limit=_MOST_ROWS):
         place = (waits.at(row["hour"]) - begins[0]) // range_.bucket_ms
         values.setdefault(row["reason"], [0] * len(begins))[place] += int(row["ms"])
     return values
 
 
-def _parameters(filters: Filters, range_: Range, from_ms: int | None = None) -> dict[str, Value]:
+def _parameters(filters: Filters, range_: Range) -> dict[str, Value]:
     return {
         **filters.parameters(*IDENTITY, "reason"),
-        "from_at": times.sql_datetime(range_.from_ms if from_ms is None else from_ms),
+        "from_at": times.sql_datetime(range_.from_ms),
         "to_at": times.sql_datetime(range_.to_ms),
         "unit": range_.unit,
     }

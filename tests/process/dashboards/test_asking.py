@@ -1,0 +1,165 @@
+"""The commands as a person runs them: output, exit codes, both ways to the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.doris import local
+from tests.support.waiting import Waiting
+
+
+@pytest.fixture(scope="module")
+def told(doris):
+    """A cluster with jobs of one name in two namespaces."""
+    made = Waiting("asked")
+    llama = made.job("train-llama", namespace="research", kind="VolcanoJob")
+    made.wait(llama, 0)
+    made.part(llama, 1, 0, None, "quota", detail="queue_refused", resource="nvidia.com/gpu")
+    made.violation(llama, 30)
+    for namespace in ("team-a", "team-b"):
+        job = made.job("eval", namespace=namespace, uid=namespace)
+        made.wait(job, 0, 10)
+        made.part(job, 1, 0, 10, "scheduler_backlog")
+    made.now(47)
+    made.load(doris)
+    return made
+
+
+@pytest.fixture
+def ask(page, told, tmp_path):
+    """Runs a command against the page; `direct` without one, against the warehouse."""
+
+    def run(*arguments, url=page.url, **variables):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("KUBE_COLLECTOR")}
+        given = {"KUBE_COLLECTOR_URL": url} if url else {}
+        return subprocess.run(
+            [sys.executable, "-m", "pipeline.cli.main", *arguments],
+            capture_output=True, text=True, timeout=120, cwd=tmp_path,
+            env={**clean, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path.cwd()), **given, **variables},
+        )  # fmt: skip
+
+    return run
+
+
+def test_why_says_the_sentence_first(ask):
+    done = ask("why", "train-llama", "-n", "research", "--utc")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == (
+        "Waiting for 47m of a 30m promise, broken 17m ago. All of it because vision-a takes no more: others use its share."
+    )
+    assert "VolcanoJob research/train-llama  (asked · vision-a · vision)" in lines
+    assert any(line.startswith("Promise  30m, deadline 2026-01-01 00:30:00Z, violated") for line in lines)
+
+
+def test_why_as_json_is_the_object_of_the_api(ask, page):
+    done = ask("why", "VolcanoJob/train-llama", "--cluster", "asked", "-o", "json")
+    answer = json.loads(done.stdout)
+    stored = page.api("/jobs/asked/research/VolcanoJob/train-llama/why")
+    assert answer | {"lag_ms": 0} == stored | {"lag_ms": 0}
+
+
+def test_a_moment_may_be_meant_from_the_log_time(ask):
+    done = ask(
+        "why", "train-llama", "-n", "research", "--cluster", "asked", "--at", "-27m", "-o", "yaml", "--lang", "zh"
+    )
+    assert "wait_ms: 1200000\n" in done.stdout and "sentence: 已等待 20m" in done.stdout
+
+
+def test_a_name_of_several_jobs_lists_them(ask):
+    done = ask("why", "eval", "--cluster", "asked")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "2 jobs are called eval" in done.stderr and "namespace team-b" in done.stderr and "-n, --kind" in done.stderr
+
+
+def test_a_name_of_no_job_gets_the_nearest(ask):
+    done = ask("why", "train-lama", "--cluster", "asked")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "Did you mean train-llama?" in done.stderr
+
+
+def test_a_moment_before_the_job_is_not_found(ask):
+    done = ask("why", "train-llama", "-n", "research", "--at", "2020-01-01T00:00:00Z")
+    assert done.returncode == 4 and "did not exist yet" in done.stderr
+
+
+def test_jobs_are_listed_and_one_is_shown_in_full(ask):
+    done = ask("jobs", "list", "--cluster", "asked", "--sort-by", "name", "-o", "json")
+    assert [row["job"]["namespace"] for row in json.loads(done.stdout)] == ["team-a", "team-b", "research"]
+    one = ask("jobs", "train-llama", "--cluster", "asked", "-o", "json")
+    assert json.loads(one.stdout)["episodes"][0]["segments"][0]["reason"] == "quota"
+    table = ask("jobs", "train-llama", "--cluster", "asked", "--utc").stdout
+    assert "Quota in use" in table and "LASTED" in table
+
+
+def test_an_empty_list_is_an_array(ask):
+    done = ask("jobs", "--cluster", "nobody", "-o", "json")
+    assert (done.returncode, done.stdout) == (0, "[]\n")
+
+
+def test_violations_end_with_code_5_when_asked_to(ask):
+    done = ask("violations", "--cluster", "asked", "--fail-on", "open", "-o", "csv")
+    assert done.returncode == 5 and "1 promise is broken" in done.stderr
+    assert done.stdout.splitlines()[0].startswith("namespace,name,queue,state")
+    assert ask("violations", "--cluster", "asked", "--fail-on", "any", "-n", "team-a").returncode == 0
+    assert ask("violations", "--fail-on", "all").returncode == 2
+
+
+def test_queues_and_reasons(ask):
+    queues = json.loads(ask("queues", "--cluster", "asked", "-o", "json").stdout)
+    assert [(queue["queue"], queue["waiting"]) for queue in queues] == [("vision-a", 1)]
+    reasons = ask("reasons", "--cluster", "asked").stdout.splitlines()
+    assert reasons[1].startswith("Quota in use") and "47m" in reasons[1] and "█" in reasons[1]
+    assert (
+        json.loads(ask("reasons", "--cluster", "asked", "--from", "-7m", "-o", "json").stdout)["totals"][0]["ms"]
+        == 420_000
+    )
+
+
+def test_without_a_page_the_warehouse_answers_the_same(ask, doris, page):
+    place = ("--set", f"doris.frontend={doris.frontend}", "--set", f"doris.query_port={doris.query_port}")
+    nobody = ("--set", "dashboards.port=1")
+    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "-o", "json", *place, *nobody, url=None)
+    assert done.returncode == 0, done.stderr
+    stored = page.api("/jobs/asked/research/VolcanoJob/train-llama/why")
+    assert json.loads(done.stdout) | {"lag_ms": 0} == stored | {"lag_ms": 0}
+    for noun in ("jobs", "violations", "queues", "reasons"):
+        assert ask(noun, "--cluster", "asked", *place, *nobody, url=None).returncode == 0
+
+
+def test_the_local_doris_of_the_data_folder_is_found(ask, doris, tmp_path):
+    http_port = int(doris.frontend.rsplit(":", 1)[1])
+    local.announce(tmp_path / "data" / "doris", local.Address(http_port, doris.query_port))
+    done = ask("jobs", "--cluster", "asked", "-o", "name", "--set", "dashboards.port=1", url=None)
+    assert done.stdout.splitlines()[0] == "VolcanoJob/train-llama", done.stderr
+
+
+def test_with_neither_page_nor_warehouse_it_says_how_to_start_one(ask):
+    done = ask("why", "train-llama", "--set", "dashboards.port=1", url=None)
+    assert done.returncode == 6 and "kube-collector up" in done.stderr
+    done = ask("why", "train-llama", "--url", "http://127.0.0.1:1")
+    assert done.returncode == 6 and "http://127.0.0.1:1: the page does not answer" in done.stderr
+
+
+def test_asking_over_http_imports_neither_the_web_framework_nor_settings_nor_a_driver(page, told):
+    program = (
+        "import sys; from pipeline.cli import main; code = main.run(sys.argv[1:]); "
+        "print(code, sorted({'fastapi', 'uvicorn', 'pymysql', 'httpx', 'pipeline.config.load'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "why", "train-llama", "-n", "research", "--cluster", "asked", "--url", page.url],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "0 []", done
+
+
+def test_a_taken_port_ends_the_page_with_one_clear_error(ask, page):
+    done = ask("dash", "--port", str(page.port), url=None)
+    assert done.returncode == 1 and f"port {page.port} on 127.0.0.1 is taken" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,258 @@
+"""The page's server: its files, its headers, and what it says when the warehouse is away."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import pytest
+
+from dashboards.api.page import FOLDER
+from dashboards.app import Dashboards, listen
+from dashboards.settings import Settings
+from dashboards.store import Store
+from pipeline.doris import local
+from pipeline.doris.local import Address
+from pipeline.doris.settings import Settings as Doris
+from pipeline.errors import Unreachable, UserError
+from pipeline.process.stage import Check
+from sinks.doris import warehouse
+from sinks.doris.child import launcher
+from tests.process.dashboards.conftest import Page, store_of
+from tests.support.waiting import Waiting
+
+
+def nowhere():
+    raise Unreachable("no local one is running", where="data/doris", fix="start `kube-collector up`")
+
+
+def made(**settings):
+    store = Store(nowhere, keep_s=0, timeout_s=5, max_connections=2, max_rows=100)
+    return Dashboards(Settings(port=0, **settings), store)
+
+
+@pytest.fixture
+def run():
+    """Starts stages, and stops them."""
+    running = []
+
+    def start(stage):
+        stage.start()
+        running.append(stage)
+        return Page(stage)
+
+    yield start
+    for stage in running:
+        stage.stop(10.0)
+
+
+class Neighbour:
+    """A stage that shows its inside."""
+
+    name = "collector"
+
+    def start(self): ...
+    def stop(self, deadline_s): ...
+    def checks(self):
+        return [Check("collector", True)]
+
+    def state(self):
+        return {"cluster": "demo@replay", "replay": {"done": False}, "watches": [{"watch": "pods", "state": "replay"}]}
+
+
+def wait_until(condition, what, limit_s=30.0):
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def test_without_a_warehouse_answers_say_what_to_do(run):
+    answer = run(made()).get("/api/v1/jobs")
+    assert (answer.status, answer.headers["content-type"]) == (503, "application/problem+json")
+    assert answer.body == {
+        "type": "urn:kube-collector:problem:unreachable", "title": "Service Unavailable", "status": 503,
+        "detail": "data/doris: no local one is running", "instance": "/api/v1/jobs", "hint": "start `kube-collector up`",
+    }  # fmt: skip
+    assert answer.headers["retry-after"] and answer.headers["cache-control"] == "no-store"
+
+
+def test_without_a_warehouse_the_pipeline_still_shows_the_stages_of_its_process(run):
+    stage = made()
+    stage.observe([Neighbour(), stage])
+    body = run(stage).api("/pipeline")
+    assert body["watches"] == [{"watch": "pods", "state": "replay"}]
+    assert set(body["process"]) == {"collector"} and body["replay"] is True
+    assert (body["stages"], body["dead_letters"], body["counters"]) == (None, None, None)
+    assert "no local one is running" in body["warehouse"]
+
+
+def test_without_a_warehouse_the_stage_is_alive_and_not_ready(run):
+    stage = made()
+    run(stage)
+    wait_until(lambda: not all(check.ok for check in stage.checks()), "the probe never failed")
+    failed = [check for check in stage.checks() if not check.ok]
+    assert [(check.name, check.live) for check in failed] == [("dashboards warehouse", False)]
+
+
+def test_a_taken_port_is_one_clear_error():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        stage = made()
+        stage._settings = Settings(port=port)
+        with pytest.raises(UserError) as caught:
+            stage.start()
+        stage.stop(1.0)
+    assert f"port {port} on 127.0.0.1 is taken" in caught.value.what
+    assert "--set dashboards.port=PORT" in caught.value.fix
+
+
+def test_an_address_that_is_none_is_one_clear_error():
+    with pytest.raises(UserError, match=r"cannot listen on 203\.0\.113\.7:0"):
+        listen("203.0.113.7", 0)
+
+
+def test_a_stopped_stage_frees_its_port_and_its_threads():
+    before = set(threading.enumerate())
+    stage = made()
+    stage.start()
+    port = Page(stage).port
+    stage.stop(10.0)
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", port))
+    left = set(threading.enumerate()) - before
+    assert not [thread.name for thread in left if thread.name.startswith("dashboards")]
+
+
+def test_browsers_are_held_to_the_pages_own_files(run):
+    page = run(made())
+    for path in ("/", "/api/v1/jobs", "/nothing"):
+        headers = page.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff" and headers["server"].startswith("kube-collector/")
+
+
+def test_what_is_not_there_is_a_problem(run):
+    page = run(made())
+    for path in ("/nothing", "/api/v1/nothing", "/assets/nothing.js", "/../settings.py", "/%2e%2e/settings.py"):
+        answer = page.get(path)
+        assert (answer.status, answer.body["type"]) == (404, "urn:kube-collector:problem:not_found"), path
+    assert page.get("/api/v1/jobs", method="POST").status == 405
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A page as the build leaves it."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "index-abc123.js").write_text("1;" * 5000)
+    (tmp_path / "index.html").write_text("<title>built</title>")
+    (tmp_path / "favicon.svg").write_text("<svg/>")
+    return tmp_path
+
+
+def serving(folder, monkeypatch, **settings):
+    from dashboards import app
+    from dashboards.api.app import create
+
+    monkeypatch.setattr(app, "create", lambda service, root_path: create(service, root_path=root_path, static=folder))
+    return made(**settings)
+
+
+def test_files_with_a_hash_are_kept_for_ever_and_the_rest_is_asked_for_again(run, built, monkeypatch):
+    page = run(serving(built, monkeypatch))
+    index = page.get("/")
+    assert (index.status, index.body, index.headers["cache-control"]) == (200, b"<title>built</title>", "no-cache")
+    script = page.get("/assets/index-abc123.js", Accept_Encoding="gzip")
+    assert script.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert "javascript" in script.headers["content-type"] and script.headers["content-encoding"] == "gzip"
+    assert page.get("/favicon.svg").headers["content-type"] == "image/svg+xml"
+    assert page.get("/", If_None_Match=index.headers["etag"]).status in (200, 304)
+
+
+def test_a_page_that_is_not_built_says_how_to_build_it(run, tmp_path, monkeypatch):
+    answer = run(serving(tmp_path / "none", monkeypatch)).get("/")
+    assert answer.status == 503 and b"make web" in answer.body and b"api/v1/overview" in answer.body
+
+
+@pytest.mark.parametrize("prefix", ["", "/kube"])
+def test_below_a_path_everything_works_whether_the_proxy_strips_it_or_not(prefix, run, built, monkeypatch):
+    page = run(serving(built, monkeypatch, root_path="/kube"))
+    assert page.get(f"{prefix}/").body == b"<title>built</title>"
+    assert page.get(f"{prefix}/assets/index-abc123.js").status == 200
+    assert page.get(f"{prefix}/api/v1/pipeline").status == 200
+    assert page.get(f"{prefix}/api/v1/jobs").status == 503
+    assert page.stage.url.endswith("/kube")
+
+
+def test_the_bare_path_leads_to_the_page(run, built, monkeypatch):
+    answer = run(serving(built, monkeypatch, root_path="/kube")).get("/kube")
+    assert (answer.status, answer.headers["location"]) == (308, "/kube/")
+
+
+def test_the_committed_page_is_served(run):
+    answer = run(made()).get("/")
+    assert answer.status == (200 if (FOLDER / "index.html").is_file() else 503)
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_a_fault_is_a_problem_without_its_inside_and_the_server_goes_on(run, monkeypatch):
+    from dashboards.figures import meta
+
+    def broken(asked, lag_alarm_ms):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(meta, "made", broken)
+    stage = made()
+    monkeypatch.setattr(stage._store, "rows", lambda *a, **k: [])
+    page = run(stage)
+    answer = page.get("/api/v1/meta")
+    assert answer.status == 500 and answer.body["detail"] == "unexpected ZeroDivisionError"
+    assert "secret" not in str(answer.body)
+    assert page.get("/api/v1/openapi.json").status == 200
+
+
+def test_many_ask_at_once_and_all_are_answered(page):
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(page.get("/api/v1/meta").status)) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert answers == [200] * 24
+
+
+def test_a_local_doris_that_comes_back_on_other_ports_is_found_again(run, tmp_path):
+    folder = tmp_path / "doris"
+    place = []
+    child = launcher()(folder)
+    place.append(local.at(Doris(), Address(child.http_port, child.mysql_port)))
+    warehouse.apply_schema(place[0])
+    waiting = Waiting("prod")
+    waiting.wait(waiting.job("j"), 0)
+    waiting.now(5)
+    waiting.load(place[0])
+    stage = Dashboards(
+        Settings(port=0), Store(lambda: place[-1], keep_s=0, timeout_s=30, max_connections=2, max_rows=100)
+    )
+    page = run(stage)
+    try:
+        assert page.api("/jobs")["total"] == 1
+        child.stop()
+        assert page.get("/api/v1/jobs").status == 503
+        child = launcher()(folder)
+        place.append(local.at(Doris(), Address(child.http_port, child.mysql_port)))
+        wait_until(lambda: page.get("/api/v1/jobs").status == 200, "never found again")
+        assert page.api("/jobs")["total"] == 1
+    finally:
+        child.stop()
+
+
+def test_before_the_first_load_there_are_no_tables_and_the_page_says_so(run, doris):
+    empty = doris.model_copy(update={"database": "nothing_here"})
+    answer = run(Dashboards(Settings(port=0), store_of(empty))).get("/api/v1/jobs")
+    assert answer.status == 503 and "no tables yet" in answer.body["detail"]
