@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 import pymysql
@@ -48,7 +48,7 @@ class Doris:
         answer = self.http.put(f"{self.frontend}/api/kube/{table}/_stream_load", headers={**HEADERS, **headers})
         assert answer.status_code == 307, answer.text
         target = urlsplit(answer.headers["location"])
-        assert (target.username, target.password) == ("root", self.password)
+        assert (target.username, unquote(target.password or "")) == ("root", self.password)
         return f"http://{target.hostname}:{target.port}{target.path}"
 
     def load(self, *rows: object, table: str = "t", body: bytes | None = None, **headers: str) -> dict[str, object]:

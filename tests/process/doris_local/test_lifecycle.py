@@ -69,12 +69,23 @@ def test_one_process_owns_the_file(tmp_path):
     first = Doris.started(tmp_path)
     try:
         with pytest.raises(errors.CheckFailed) as caught:
-            launch.start(tmp_path)
+            launch.start(tmp_path, options=("--lock-wait-s", "0.3"))
         assert "ended at once with exit code 5" in str(caught.value)
         assert "another process has this local Doris open" in str(caught.value)
         assert first.rows("SELECT 1") == [(1,)]
     finally:
         first.stop()
+
+
+def test_one_that_still_ends_is_waited_for(tmp_path):
+    first = Doris.started(tmp_path)
+    first.child.process.send_signal(signal.SIGSTOP)
+    threading.Timer(1.0, first.child.process.send_signal, [signal.SIGCONT]).start()
+    threading.Timer(1.0, first.child.process.stdin.close).start()
+    second = Doris.started(tmp_path)
+    assert second.rows("SELECT 1") == [(1,)]
+    second.stop()
+    first.stop()
 
 
 def test_a_taken_port_is_told(tmp_path):
