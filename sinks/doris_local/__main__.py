@@ -73,6 +73,7 @@ def _options(given: argparse.Namespace) -> Options:
         password=password,
         faults=given.faults,
         limits=Limits(given.threads, given.memory_mb),
+        lock_wait_s=given.lock_wait_s,
     )
 
 
@@ -85,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--password-env", metavar="NAME", help="environment variable with root's password")
     parser.add_argument("--threads", type=int, default=Limits().threads, help="threads DuckDB may use")
     parser.add_argument("--memory-mb", type=int, default=Limits().memory_mb, help="memory DuckDB may use, in MB")
+    parser.add_argument(
+        "--lock-wait-s", type=float, default=0.0, help="seconds to wait for another process that still has the data"
+    )
     parser.add_argument("--stop-at-eof", action="store_true", help="end when stdin ends")
     parser.add_argument("--faults", action="store_true", help="offer /_fault, which makes the server misbehave")
     parser.add_argument("--log-level", default="WARNING", choices=["DEBUG", "INFO", "WARNING", "ERROR"])

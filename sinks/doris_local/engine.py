@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from pathlib import Path
 import duckdb
 import msgspec
 
-from pipeline import errors
+from pipeline import clock, errors, faults
 
 FILE_NAME = "doris.duckdb"
 SETTINGS = """
@@ -29,6 +30,7 @@ SETTINGS = """
 """
 # A checkpoint rewrites every row group that an upsert touched, so it is done less often than DuckDB's 16 MB would.
 CHECKPOINT_WAL = "64MB"
+LOCK_STEP_S = 0.1
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +43,9 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Engine:
-    """The open database. Raises CheckFailed if another process has the file."""
+    """The open database. Raises CheckFailed if another process still has the file after `lock_wait_s`."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: Limits, lock_wait_s: float = 0.0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         folder = folder.resolve()
         self.write_lock = threading.RLock()
@@ -63,17 +65,18 @@ class Engine:
         # Queries name no files and no function that reads one is in the list; this makes sure of it.
         self._root.execute(f"SET GLOBAL allowed_directories = [{literal(f'{folder}/')}]")
         self._root.execute("SET GLOBAL enable_external_access = false")
-        self._attach(folder / FILE_NAME)
+        self._attach(folder / FILE_NAME, clock.monotonic_s() + lock_wait_s)
         self.scratch = folder / "scratch"
         self.scratch.mkdir(exist_ok=True)
         for left in self.scratch.iterdir():  # of a process that was killed; no other one can be at work here now
             left.unlink()
 
-    def _attach(self, path: Path) -> None:
+    def _attach(self, path: Path, until_s: float) -> None:
         try:
-            self._root.execute(f"ATTACH {literal(str(path))} AS store")
+            while not self._attached(path, until_s):
+                time.sleep(LOCK_STEP_S)
         except duckdb.IOException as error:
-            if "lock" in str(error).lower():
+            if _is_locked(error):
                 raise errors.CheckFailed(
                     "another process has this local Doris open",
                     where=str(path),
@@ -82,6 +85,16 @@ class Engine:
             raise errors.CheckFailed(
                 "the local Doris' file cannot be opened", where=str(path), fix=str(error)
             ) from error
+
+    def _attached(self, path: Path, until_s: float) -> bool:
+        """False while another process has the file and there is time to wait for it."""
+        try:
+            self._root.execute(f"ATTACH {literal(str(path))} AS store")
+        except duckdb.IOException as error:
+            if _is_locked(error) and clock.monotonic_s() < until_s:
+                return False
+            raise
+        return True
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for one thread at a time; close it."""
@@ -94,7 +107,9 @@ class Engine:
             cursor.execute("BEGIN TRANSACTION")
             try:
                 yield
+                faults.point("doris_local.commit")
                 cursor.execute("COMMIT")
+                faults.point("doris_local.committed")
             except BaseException:
                 # After a failed COMMIT there is no transaction left to roll back.
                 with _ignored():
@@ -112,6 +127,10 @@ class Engine:
         with self.write_lock:
             self._root.execute("FORCE CHECKPOINT store")
             self._root.close()
+
+
+def _is_locked(error: duckdb.Error) -> bool:
+    return "lock" in str(error).lower()
 
 
 @contextmanager

@@ -18,6 +18,8 @@ from pipeline import errors
 LOG_NAME = "doris-local.log"
 READY_S = 60.0
 STOP_S = 30.0
+LOCK_WAIT_S = 20.0
+"""A parent that was killed leaves a child that is just ending: it has the file until all is written."""
 TAIL_BYTES = 2000
 PASSWORD_ENV = "KC_DORIS_LOCAL_PASSWORD"
 
@@ -76,6 +78,8 @@ def start(
         str(mysql_port),
         "--password-env",
         PASSWORD_ENV,
+        "--lock-wait-s",
+        str(LOCK_WAIT_S),
         *options,
     ]
     with log_path.open("ab") as log:

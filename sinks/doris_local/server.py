@@ -33,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     password: str = ""
     faults: bool = False
     limits: Limits = Limits()
+    lock_wait_s: float = 0.0
 
 
 class Ready(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ class Server:
     def __init__(self, options: Options) -> None:
         access = Access(options.password)
         faults = Faults(options.faults)
-        self._engine = Engine(options.folder, options.limits)
+        self._engine = Engine(options.folder, options.limits, options.lock_wait_s)
         catalog = Catalog(self._engine)
         labels = Labels(self._engine)
         definitions = Definitions(self._engine, catalog, labels)
