@@ -15,6 +15,7 @@ import { PipelineView } from "./pages/pipeline";
 import { QueuesView } from "./pages/queues";
 import { ReasonsView } from "./pages/reasons";
 import { ViolationsView } from "./pages/violations";
+import { alarmMs, titles } from "./state/known";
 import { prefs } from "./state/prefs";
 import { href, useRoute } from "./state/route";
 import { useStore } from "./state/store";
@@ -25,6 +26,11 @@ export function App() {
   useStore(prefs);
   const meta = useResource<Meta>(address(["meta"]), { of: "meta", every: () => META_MS });
   const { path } = useRoute();
+  useEffect(() => {
+    if (!meta.data) return;
+    titles.set(Object.fromEntries(meta.data.reasons.map(({ code, title }) => [code, title])));
+    alarmMs.set(meta.data.lag_alarm_ms);
+  }, [meta.data]);
   const place = path.join("/");
   useEffect(() => scrollTo(0, 0), [place]);
   return (

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { isStale, STALE_MS } from "../src/api/stale";
+import { isStale, USUAL_ALARM_MS } from "../src/api/stale";
 import { filled, PROMISE_AT } from "../src/lists/bar";
 import { merge } from "../src/lists/merge";
 import { filtersOf } from "../src/lists/query";
@@ -69,8 +69,8 @@ test("only filters are asked for", () => {
 });
 
 test("old data is an alarm when live and never in a replay", () => {
-  expect(isStale({ replay: false, lag_ms: STALE_MS })).toBe(true);
-  expect(isStale({ replay: false, lag_ms: STALE_MS - 1 })).toBe(false);
-  expect(isStale({ replay: true, lag_ms: 86_400_000 })).toBe(false);
-  expect(isStale({ replay: false, lag_ms: null })).toBe(false);
+  expect(isStale({ replay: false, lag_ms: USUAL_ALARM_MS }, USUAL_ALARM_MS)).toBe(true);
+  expect(isStale({ replay: false, lag_ms: USUAL_ALARM_MS - 1 }, USUAL_ALARM_MS)).toBe(false);
+  expect(isStale({ replay: true, lag_ms: 86_400_000 }, USUAL_ALARM_MS)).toBe(false);
+  expect(isStale({ replay: false, lag_ms: null }, USUAL_ALARM_MS)).toBe(false);
 });

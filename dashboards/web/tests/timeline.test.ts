@@ -7,11 +7,11 @@ import { ticks } from "../src/timeline/ticks";
 
 const segment = (n: number, from_ms: number, to_ms: number | null, now_ms = 0): Segment => ({
   n, from_ms, to_ms, ms: (to_ms ?? now_ms) - from_ms, reason: "quota", detail: null, resource: null, title: "Quota",
-  nodes: null, total_nodes: null, message: null, also: null, evidence: "event", estimated: false,
+  nodes: null, total_nodes: null, message: null, also: [], evidence: "event", estimated: false,
 });
 
 const episode = (segments: Segment[], more: Partial<Episode> = {}): Episode => ({
-  job: { cluster: "c", namespace: "n", kind: "Job", name: "j", uid: "u", tenant: null, queue: null },
+  job: { cluster: "c", namespace: "n", kind: "Job", name: "j", uid: "u", tenant: "", queue: "" },
   episode: 1, episodes: 1, phase: "scheduled", cause: null, created_ms: 0, started_ms: segments[0]?.from_ms ?? 0, scheduled_ms: null,
   ended_ms: segments[segments.length - 1]?.to_ms ?? null, wait_ms: 0, promise_ms: null, deadline_ms: null, sla: "none", overrun_ms: null,
   leading: null, now: null, tasks: 1, minimum: 1, gpus: 0, cpus_milli: 0, memory_bytes: 0, priority_class: null, partial: false,

@@ -15,6 +15,10 @@ describe("the address of a state", () => {
     expect(format(["jobs"], { phase: "waiting", sort: "-wait" })).toBe("#/jobs?phase=waiting&sort=-wait");
   });
 
+  test("can be read by a person", () => {
+    expect(format(["jobs", "a@replay"], { at: "2026-11-29T14:02:11.000Z" })).toBe("#/jobs/a@replay?at=2026-11-29T14:02:11.000Z");
+  });
+
   test("leaves out what is not chosen", () => {
     expect(format(["jobs"], { q: "", phase: null, sla: undefined })).toBe("#/jobs");
     expect(parse("#/jobs?q=&phase=waiting").query).toEqual({ phase: "waiting" });

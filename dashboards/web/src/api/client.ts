@@ -69,5 +69,5 @@ function remember(url: string, tag: string | null, data: unknown): void {
 }
 
 function isFresh(body: unknown): body is Fresh {
-  return typeof body === "object" && body !== null && typeof (body as Fresh).now_ms === "number";
+  return typeof body === "object" && body !== null && "lag_ms" in body && "replay" in body;
 }

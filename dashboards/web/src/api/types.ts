@@ -1,7 +1,8 @@
 /** What the HTTP API answers, version 1. Times are milliseconds since 1970 UTC; log time unless said otherwise. */
 
 export interface Fresh {
-  now_ms: number;
+  /** Log time up to which waits are judged; null while nothing was loaded. */
+  now_ms: number | null;
   data_until_ms: number | null;
   lag_ms: number | null;
   replay: boolean;
@@ -13,8 +14,9 @@ export interface Job {
   kind: string;
   name: string;
   uid: string;
-  tenant: string | null;
-  queue: string | null;
+  /** Empty if none. */
+  tenant: string;
+  queue: string;
 }
 
 export type Phase = "waiting" | "scheduled" | "cancelled";
@@ -44,7 +46,7 @@ export interface JobRow {
   episodes: number;
   phase: Phase;
   cause: string | null;
-  created_ms: number;
+  created_ms: number | null;
   started_ms: number;
   scheduled_ms: number | null;
   ended_ms: number | null;
@@ -55,21 +57,13 @@ export interface JobRow {
   overrun_ms: number | null;
   leading: Reason | null;
   now: Now | null;
-  tasks: number;
-  minimum: number;
-  gpus: number;
-  cpus_milli: number;
-  memory_bytes: number;
+  tasks: number | null;
+  minimum: number | null;
+  gpus: number | null;
+  cpus_milli: number | null;
+  memory_bytes: number | null;
   priority_class: string | null;
   partial: boolean;
-}
-
-export interface Also {
-  reason: string;
-  detail?: string | null;
-  resource?: string | null;
-  nodes?: number | null;
-  title?: string;
 }
 
 export interface Segment {
@@ -84,8 +78,9 @@ export interface Segment {
   nodes: number | null;
   total_nodes: number | null;
   message: string | null;
-  also: Also[] | null;
-  evidence: string;
+  /** Codes of reasons that were true at the same time. */
+  also: string[];
+  evidence: string | null;
   estimated: boolean;
 }
 
@@ -96,8 +91,8 @@ export interface Episode extends JobRow {
   first_task_ms: number | null;
   running_ms: number | null;
   startup_ms: number | null;
-  estimated_ms: number;
-  gap_ms: number;
+  estimated_ms: number | null;
+  gap_ms: number | null;
 }
 
 export interface ClusterEvent {
@@ -139,31 +134,31 @@ export interface Why extends Fresh {
 export interface Violation {
   job: Job;
   episode: number;
-  promise_ms: number;
-  deadline_ms: number;
-  violated_ms: number;
+  promise_ms: number | null;
+  deadline_ms: number | null;
+  violated_ms: number | null;
   resolved_ms: number | null;
   overrun_ms: number;
-  reason: string | null;
+  reason: string;
   resource: string | null;
-  title: string | null;
+  title: string;
   fingerprint: string;
   state: "open" | "resolved" | "withdrawn";
 }
 
 export interface Violations extends Fresh {
   items: Violation[];
-  next?: string | null;
-  total?: number;
+  next: string | null;
+  total: number;
 }
 
 export interface QueueRow {
   queue: string;
-  tenant: string | null;
+  tenant: string;
   jobs: number;
   waiting: number;
   violated: number;
-  longest_wait_ms: number | null;
+  longest_wait_ms: number;
   waiting_ms: number;
   gpus_waiting: number;
   leading: Reason | null;
@@ -192,37 +187,51 @@ export interface Overview extends Fresh {
 }
 
 export interface StageState {
+  cluster: string;
   stage: string;
   log_ms: number | null;
   loaded_ms: number | null;
+  /** Behind the stage that is furthest. */
   lag_ms: number | null;
 }
 
+/** A replay knows only the first two. */
 export interface WatchState {
   watch: string;
   state: string;
-  version: string | null;
-  last_frame_ms: number | null;
-  last_bookmark_ms: number | null;
-  last_list_ms: number | null;
-  silent_ms: number | null;
-  frames: number;
-  error: string | null;
+  version?: string | null;
+  last_frame_ms?: number | null;
+  last_list_ms?: number | null;
+  silent_ms?: number | null;
+  frames?: number | null;
+  error?: string | null;
 }
 
-export interface Pipeline extends Partial<Fresh> {
+export interface DeadLetter {
+  stage: string | null;
+  kind: string | null;
+  error: string | null;
+  observed_ms: number | null;
+}
+
+/** What cannot be told is null: stages, letters and counters need the warehouse, watches the process that collects. */
+export interface Pipeline extends Fresh {
   stages: StageState[] | null;
   watches: WatchState[] | null;
-  dead_letters: { count: number; latest: { stage: string; kind: string | null; error: string; observed_ms: number }[] } | null;
+  dead_letters: { count: number; latest: DeadLetter[] } | null;
   counters: Record<string, number> | null;
+  /** Why the warehouse cannot be asked. */
+  warehouse: string | null;
 }
 
-export interface Meta {
+export interface Meta extends Fresh {
   version: string;
   clusters: string[];
   namespaces: string[];
   queues: string[];
   tenants: string[];
-  reasons: { code: string; title: string; color_index?: number }[];
+  reasons: { code: string; title: string }[];
   languages: string[];
+  /** Live data older than this is stale. */
+  lag_alarm_ms: number;
 }

@@ -15,7 +15,7 @@ export interface Band {
  */
 export function bands(answer: Pick<Reasons, "series" | "bucket_ms" | "buckets" | "now_ms">): Band[] {
   const last = answer.buckets.length - 1;
-  const lasted = Math.max(1, Math.min(answer.bucket_ms, answer.now_ms - (answer.buckets[last] ?? 0)));
+  const lasted = Math.max(1, Math.min(answer.bucket_ms, (answer.now_ms ?? Infinity) - (answer.buckets[last] ?? 0)));
   return answer.series
     .filter((one) => one.values.some((value) => value > 0))
     .sort((a, b) => rank(a.reason) - rank(b.reason))

@@ -52,8 +52,8 @@ export function WaitingChart({ params, title, most }: Props) {
     </>
   );
   return (
-    <Panel title={title} aside={aside} class="span-all" dim={busy && data !== null}>
-      {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
+    <Panel title={title} aside={aside} class="span-all" dim={data !== null && (busy || problem !== null)}>
+      {problem && !data && <ProblemNote problem={problem} retry={reload} />}
       {!data ? !problem && <Skeleton tall lines={[100]} /> : shown.length === 0 ? (
         <Empty title={t("overview.none_reasons")} what={t("overview.none_reasons_what")} />
       ) : (

@@ -4,6 +4,7 @@ import { isStale } from "../api/stale";
 import { duration } from "../format/duration";
 import { dayClock } from "../format/time";
 import { useTranslate } from "../i18n";
+import { alarmMs } from "../state/known";
 import { prefs } from "../state/prefs";
 import { href } from "../state/route";
 import { useStore } from "../state/store";
@@ -12,8 +13,9 @@ import { Icon } from "./icons";
 export function FreshChip() {
   const t = useTranslate();
   const fresh = useStore(freshness);
+  const alarm = useStore(alarmMs);
   const { lang, zone } = useStore(prefs);
-  if (!fresh) return null;
+  if (!fresh || fresh.now_ms === null) return null;
   const at = dayClock(fresh.now_ms, lang, zone);
   if (fresh.replay) {
     return (
@@ -24,7 +26,7 @@ export function FreshChip() {
       </span>
     );
   }
-  const stale = isStale(fresh);
+  const stale = isStale(fresh, alarm);
   const lag = fresh.lag_ms ?? 0;
   return (
     <span class={`chip ${stale ? "tone-warn" : ""}`} title={t("fresh.until", { at })}>
@@ -37,7 +39,8 @@ export function FreshChip() {
 export function StaleBanner() {
   const t = useTranslate();
   const fresh = useStore(freshness);
-  if (!fresh || !isStale(fresh)) return null;
+  const alarm = useStore(alarmMs);
+  if (!fresh || !isStale(fresh, alarm)) return null;
   return (
     <div class="banner tone-warn" role="status">
       <Icon name="violations" />

@@ -6,7 +6,7 @@ import { JobLink } from "./joblink";
 import { Moment } from "./moment";
 import { ReasonName } from "./reason";
 
-export function ViolationTable({ items, now_ms }: { items: readonly Violation[]; now_ms: number }) {
+export function ViolationTable({ items, now_ms }: { items: readonly Violation[]; now_ms: number | null }) {
   const t = useTranslate();
   return (
     <table class="table stack">
@@ -25,8 +25,8 @@ export function ViolationTable({ items, now_ms }: { items: readonly Violation[];
           <tr key={`${item.job.uid} ${item.episode}`}>
             <td class="cell-job"><JobLink job={item.job} episode={item.episode} /></td>
             <td><ViolationState state={item.state} /></td>
-            <td>{item.reason && <ReasonName of={{ reason: item.reason, title: item.title ?? item.reason, resource: item.resource }} />}</td>
-            <td class="right num" data-label={t("col.promise")}>{duration(item.promise_ms)}</td>
+            <td><ReasonName of={item} /></td>
+            <td class="right num" data-label={t("col.promise")}>{item.promise_ms === null ? "–" : duration(item.promise_ms)}</td>
             <td class="right num strong" data-label={t("col.overrun")}>{duration(item.overrun_ms)}</td>
             <td class="right" data-label={t("col.broken_at")}><Moment ms={item.violated_ms} near_ms={now_ms} /></td>
           </tr>

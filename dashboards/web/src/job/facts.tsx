@@ -22,8 +22,8 @@ export function Facts({ episode, job, now_ms }: { episode: Episode; job: Job; no
   const facts: Fact[] = [
     ["fact.queue", job.queue && <a href={href(["jobs"], { queue: job.queue })}>{job.queue}</a>],
     ["fact.tenant", job.tenant && <a href={href(["jobs"], { tenant: job.tenant })}>{job.tenant}</a>],
-    ["fact.tasks", count(episode.tasks, lang)],
-    ["fact.minimum", count(episode.minimum, lang)],
+    ["fact.tasks", episode.tasks === null ? null : count(episode.tasks, lang)],
+    ["fact.minimum", episode.minimum === null ? null : count(episode.minimum, lang)],
     ["fact.gpus", episode.gpus ? count(episode.gpus, lang) : null],
     ["fact.cpus", episode.cpus_milli ? cores(episode.cpus_milli) : null],
     ["fact.memory", episode.memory_bytes ? memory(episode.memory_bytes) : null],

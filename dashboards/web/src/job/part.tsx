@@ -1,11 +1,12 @@
 /** All that is known of one part of a wait: what was said, about how many nodes, how it is known. */
-import type { Also, Episode, Segment } from "../api/types";
+import type { Episode, Segment } from "../api/types";
 import { Icon } from "../components/icons";
 import { Moment } from "../components/moment";
 import { Swatch } from "../components/reason";
 import { duration } from "../format/duration";
 import { percent } from "../format/number";
 import { useTranslate, word } from "../i18n";
+import { titles } from "../state/known";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
 
@@ -40,11 +41,13 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
       </p>
       <Nodes nodes={segment.nodes} total={segment.total_nodes} />
       {segment.message ? <p class="part-message mono" tabIndex={0}>{segment.message}</p> : <p class="faint">{t(segment.reason === "gap" ? "job.gap_what" : "job.no_message")}</p>}
-      {segment.also && segment.also.length > 0 && <AlsoTrue also={segment.also} />}
-      <p class="part-evidence faint">
-        <Icon name="help" size={14} />
-        {t("col.evidence")}: {word(lang, "evidence", segment.evidence)}
-      </p>
+      {segment.also.length > 0 && <AlsoTrue also={segment.also} />}
+      {segment.evidence && (
+        <p class="part-evidence faint">
+          <Icon name="help" size={14} />
+          {t("col.evidence")}: {word(lang, "evidence", segment.evidence)}
+        </p>
+      )}
     </div>
   );
 }
@@ -61,17 +64,16 @@ function Nodes({ nodes, total }: { nodes: number | null; total: number | null })
   );
 }
 
-function AlsoTrue({ also }: { also: readonly Also[] }) {
+function AlsoTrue({ also }: { also: readonly string[] }) {
   const t = useTranslate();
+  const known = useStore(titles);
   return (
     <p class="part-also">
       <span class="faint">{t("job.also")}</span>
-      {also.map((one, i) => (
-        <span key={i} class="part-also-one">
-          <Swatch reason={one.reason} />
-          {one.title ?? one.reason}
-          {one.resource && <span class="faint">{one.resource}</span>}
-          {one.nodes !== null && one.nodes !== undefined && <span class="faint num">{t("job.nodes_n", { nodes: one.nodes })}</span>}
+      {also.map((code) => (
+        <span key={code} class="part-also-one">
+          <Swatch reason={code} />
+          {known[code] ?? code}
         </span>
       ))}
     </p>

@@ -47,7 +47,7 @@ export function Parts({ episode, now_ms, marked, onPoint, onHold }: Props) {
               <td class="right num">{percent(Math.min(1, one.ms / total), lang, 1)}</td>
               <td class="right num">{one.nodes === null ? <span class="faint">–</span> : one.total_nodes ? `${one.nodes} / ${one.total_nodes}` : one.nodes}</td>
               <td class="faint">
-                {word(lang, "evidence", one.evidence)}
+                {one.evidence && word(lang, "evidence", one.evidence)}
                 {one.estimated && `, ${t("job.estimated")}`}
               </td>
             </tr>

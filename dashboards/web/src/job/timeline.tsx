@@ -35,8 +35,9 @@ const part = (share: number): string => `${(share * 100).toFixed(4)}%`;
 const WORDS_PX = 44;
 const TITLE_PX = 72;
 
-/** What the label right of the promise needs. */
-const OVER_PX = 220;
+/** What the label past the promise needs, alone and beside that of the promise. Without room the sentence has to do. */
+const OVER_PX = 200;
+const BOTH_PX = 320;
 
 export function Timeline(props: Props) {
   const { episode, now_ms, at_ms } = props;
@@ -78,13 +79,14 @@ function Above({ line, episode, width_px }: { line: Layout; episode: Episode; wi
   const over = line.promise !== null && episode.overrun_ms ? t("job.past", { over: duration(episode.overrun_ms) }) : "";
   const left = line.promise !== null && line.promise > 0.5;
   const roomRight = line.promise !== null && (1 - line.promise) * width_px > OVER_PX;
+  const roomBeside = line.promise !== null && (left ? line.promise : 1 - line.promise) * width_px > BOTH_PX;
   const overLabel = over && <span class="tone-bad">{over}</span>;
   return (
     <div class="tl-above">
       {line.promise !== null && (
         <span class={`tl-label${left ? " leftward" : ""}`} style={left ? { right: part(1 - line.promise) } : { left: part(line.promise) }} title={at}>
           <b>{t("job.promise_line", { promise })}</b>
-          {!(left && roomRight) && overLabel}
+          {!(left && roomRight) && roomBeside && overLabel}
         </span>
       )}
       {line.promise !== null && left && roomRight && over && (

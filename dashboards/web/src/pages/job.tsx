@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
-import { address } from "../api/client";
+import { address, type Problem } from "../api/client";
 import { OPEN_MS, QUIET_MS, useResource } from "../api/resource";
 import type { Episode, JobPage, Why } from "../api/types";
 import { Answer, Heading } from "../job/answer";
@@ -36,7 +36,7 @@ export function JobView({ where }: { where: Where }) {
     of: `${of} ${query["episode"] ?? ""}`,
     every: (now) => (asked === null && now.phase === "waiting" ? OPEN_MS : null),
   });
-  if (page.problem?.status === 404 && !page.data) return <NotFound where={where} detail={page.problem.detail} />;
+  if (page.problem?.status === 404 && !page.data) return <NotFound where={where} problem={page.problem} />;
   return (
     <div class="page job">
       <Trail where={where}>
@@ -59,6 +59,7 @@ export function JobView({ where }: { where: Where }) {
 
 function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; why: Why | null; at_ms: number | null }) {
   const t = useTranslate();
+  const now_ms = data.now_ms ?? episode.started_ms + episode.wait_ms;
   const onMoment = useMemo(
     () => (ms: number | null) => adjust({ at: ms === null ? null : new Date(ms).toISOString() }, true),
     [],
@@ -75,11 +76,11 @@ function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; 
           <p>{t("job.partial_what")}</p>
         </Note>
       )}
-      <WhyPanel key={episode.episode} episode={episode} why={why} now_ms={data.now_ms} at_ms={at_ms} onMoment={onMoment} />
+      <WhyPanel key={episode.episode} episode={episode} why={why} now_ms={now_ms} at_ms={at_ms} onMoment={onMoment} />
       <div class="columns">
-        <Events events={data.events} now_ms={data.now_ms} />
+        <Events events={data.events} now_ms={now_ms} />
         <div class="span-side stackup">
-          <Facts episode={episode} job={data.job} now_ms={data.now_ms} />
+          <Facts episode={episode} job={data.job} now_ms={now_ms} />
           <Commands job={data.job} ended={episode.phase !== "waiting"} />
         </div>
       </div>
@@ -106,13 +107,14 @@ function Trail({ where: [cluster, namespace, kind, name], children }: { where: W
   );
 }
 
-function NotFound({ where, detail }: { where: Where; detail: string | undefined }) {
+function NotFound({ where, problem }: { where: Where; problem: Problem }) {
   const t = useTranslate();
   return (
     <div class="page job">
       <Trail where={where} />
       <div class="panel">
-        <Empty icon="search" title={t("job.not_found")} what={detail ?? t("job.not_found_what")}>
+        <Empty icon="search" title={t("job.not_found")} what={problem.detail || t("job.not_found_what")}>
+          {problem.hint && <p class="empty-what">{problem.hint}</p>}
           <a class="button" href={href(["jobs"], { q: where[3] })}>{t("job.find_like")}</a>
         </Empty>
       </div>

@@ -87,16 +87,16 @@ function List({ data, sort, dim }: { data: Jobs; sort: string; dim: boolean }) {
   );
 }
 
-function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number }) {
+function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number | null }) {
   const t = useTranslate();
   const reason = row.phase === "waiting" ? (row.now ?? row.leading) : row.leading;
   const note = row.episodes > 1 ? t("jobs.episode_of", { n: row.episode, total: row.episodes }) : undefined;
   return (
-    <tr class={gone ? "gone" : ""} title={gone ? t("jobs.gone") : undefined}>
+    <tr class={gone ? "gone" : ""}>
       <td class="cell-job"><JobLink job={row.job} note={note} /></td>
       <td class="cell-state">
-        <PhaseState phase={row.phase} />
-        {row.sla !== "none" && row.sla !== "cancelled" && <PromiseState sla={row.sla} />}
+        {gone ? <span class="faint">{t("jobs.gone")}</span> : <PhaseState phase={row.phase} />}
+        {!gone && row.sla !== "none" && row.sla !== "cancelled" && <PromiseState sla={row.sla} />}
       </td>
       <td class="cell-reason">{reason ? <ReasonName of={reason} /> : <span class="faint">–</span>}</td>
       <td class="right num strong cell-wait" data-label={t("col.wait")}>{duration(row.wait_ms)}</td>
@@ -105,17 +105,17 @@ function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number
         <Against row={row} now_ms={now_ms} />
       </td>
       <td class="right num cell-gpus" data-label={t("col.gpus")}>{row.gpus || <span class="faint">–</span>}</td>
-      <td class="cell-queue" data-label={t("col.queue")}>{row.job.queue ?? <span class="faint">–</span>}</td>
+      <td class="cell-queue" data-label={t("col.queue")}>{row.job.queue || <span class="faint">–</span>}</td>
       <td class="right cell-created" data-label={t("col.created")}><Moment ms={row.created_ms} near_ms={now_ms} /></td>
     </tr>
   );
 }
 
 /** The promise in words: how long it is, and what is left of it or how far it is passed. */
-function Against({ row, now_ms }: { row: JobRow; now_ms: number }) {
+function Against({ row, now_ms }: { row: JobRow; now_ms: number | null }) {
   const t = useTranslate();
   if (!row.promise_ms) return <span class="cell-note">{t("wait.no_promise")}</span>;
-  const left = row.phase === "waiting" && row.deadline_ms !== null ? row.deadline_ms - now_ms : null;
+  const left = row.phase === "waiting" && row.deadline_ms !== null && now_ms !== null ? row.deadline_ms - now_ms : null;
   return (
     <span class="cell-note num">
       <span>{t("wait.of", { promise: duration(row.promise_ms) })}</span>

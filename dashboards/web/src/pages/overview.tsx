@@ -34,7 +34,16 @@ export function OverviewView() {
     <div class="page">
       <h1>{t("overview.title")}</h1>
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
-      {data ? <Figures of={data} /> : !problem && <Skeleton tall lines={[100]} />}
+      {(data || !problem) && <Picture of={data} cluster={cluster} dim={problem !== null} />}
+    </div>
+  );
+}
+
+function Picture({ of: data, cluster, dim }: { of: Overview | null; cluster: string | undefined; dim: boolean }) {
+  const t = useTranslate();
+  return (
+    <div class={`page${dim ? " dim" : ""}`} aria-busy={data === null}>
+      {data ? <Figures of={data} /> : <Skeleton tall lines={[100]} />}
       <div class="columns">
         <div class="span-main stackup">
           <WaitingChart params={{ cluster }} title={t("overview.chart")} most={SHOWN_BANDS} />
@@ -53,14 +62,15 @@ export function OverviewView() {
 function Figures({ of: { kept, waiting, longest } }: { of: Overview }) {
   const t = useTranslate();
   const { lang } = useStore(prefs);
-  const share = kept.promised > 0 ? kept.kept / kept.promised : null;
+  const decided = kept.kept + kept.violated_total;
+  const share = decided > 0 ? kept.kept / decided : null;
   const first = longest[0];
   return (
     <Tiles>
       <Tile
         label={t("overview.kept")}
         value={share === null ? "–" : percent(share, lang, 1)}
-        note={share === null ? t("overview.kept_none") : t("overview.kept_of", { kept: count(kept.kept, lang), promised: count(kept.promised, lang) })}
+        note={share === null ? t(kept.promised > 0 ? "overview.kept_undecided" : "overview.kept_none") : t("overview.kept_of", { kept: count(kept.kept, lang), decided: count(decided, lang) })}
         meter={share}
         href={href(["jobs"], { sla: kept.violated_total > 0 ? "met_late" : "met", sort: "-wait" })}
       />
@@ -107,7 +117,7 @@ function AtRisk({ of }: { of: Overview | null }) {
             <li key={row.job.uid}>
               <JobLink job={row.job} />
               <span class="lines-figure tone-warn">
-                <b class="num">{t("wait.left", { left: duration(Math.max(0, (row.deadline_ms ?? 0) - of.now_ms)) })}</b>
+                <b class="num">{t("wait.left", { left: duration(Math.max(0, (row.deadline_ms ?? 0) - (of.now_ms ?? 0))) })}</b>
                 <WaitBar row={row} />
               </span>
             </li>

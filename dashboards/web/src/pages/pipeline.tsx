@@ -5,11 +5,12 @@ import { isStale } from "../api/stale";
 import type { Pipeline, StageState, WatchState } from "../api/types";
 import { Moment } from "../components/moment";
 import { Panel } from "../components/panel";
-import { Empty, ProblemNote, Skeleton } from "../components/states";
+import { Empty, Note, ProblemNote, Skeleton } from "../components/states";
 import { useTitle } from "../components/title";
 import { brief, duration } from "../format/duration";
 import { count } from "../format/number";
 import { useTranslate } from "../i18n";
+import { alarmMs } from "../state/known";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
 
@@ -24,6 +25,11 @@ export function PipelineView() {
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       {!data ? !problem && <Skeleton tall lines={[100]} /> : (
         <>
+          {data.warehouse && (
+            <Note tone="warn" icon="broken" title={t("pipeline.warehouse")}>
+              <p>{data.warehouse}</p>
+            </Note>
+          )}
           <Stages of={data} />
           <Watches of={data} />
           <div class="columns">
@@ -44,23 +50,33 @@ function NotKnown() {
 function Stages({ of }: { of: Pipeline }) {
   const t = useTranslate();
   if (!of.stages?.length) return <Panel title={t("pipeline.stages")}><NotKnown /></Panel>;
+  const clusters = new Set(of.stages.map((stage) => stage.cluster));
   return (
     <section aria-label={t("pipeline.stages")}>
       <ol class="stages">
-        {of.stages.map((stage) => <Stage key={stage.stage} of={stage} replay={of.replay ?? false} now_ms={of.now_ms} />)}
+        {of.stages.map((stage) => <Stage key={`${stage.cluster} ${stage.stage}`} of={stage} replay={of.replay} now_ms={of.now_ms} manyClusters={clusters.size > 1} />)}
       </ol>
     </section>
   );
 }
 
-function Stage({ of, replay, now_ms }: { of: StageState; replay: boolean; now_ms: number | undefined }) {
+interface StageProps {
+  of: StageState;
+  replay: boolean;
+  now_ms: number | null;
+  manyClusters: boolean;
+}
+
+function Stage({ of, replay, now_ms, manyClusters }: StageProps) {
   const t = useTranslate();
-  const late = isStale({ replay, lag_ms: of.lag_ms });
+  const alarm = useStore(alarmMs);
+  const late = isStale({ replay, lag_ms: of.lag_ms }, alarm);
   return (
     <li class={`stage${late ? " tone-warn" : ""}`}>
       <span class="stage-name">
         <span class={`dot ${late ? "dot-stale" : of.lag_ms === null ? "dot-off" : "dot-fresh"}`} aria-hidden="true" />
         {of.stage}
+        {manyClusters && <span class="faint">{of.cluster}</span>}
       </span>
       <span class="stage-lag num">{of.lag_ms === null ? "–" : duration(of.lag_ms)}</span>
       <span class="stage-label">{t("pipeline.lag")}</span>
@@ -74,10 +90,14 @@ function Stage({ of, replay, now_ms }: { of: StageState; replay: boolean; now_ms
   );
 }
 
-const GOOD_STATES = new Set(["watching", "live", "synced", "open", "done", "ended", "replayed"]);
-const BAD_STATES = new Set(["failed", "error", "forbidden", "stopped", "gone"]);
-
-const dotOf = (state: string): string => (GOOD_STATES.has(state) ? "dot-fresh" : BAD_STATES.has(state) ? "dot-broken" : "dot-stale");
+/** States of a watch as the collector names them; any other is shown as on its way. */
+const DOTS: Readonly<Record<string, string>> = {
+  watching: "dot-fresh",
+  replay: "dot-fresh",
+  forbidden: "dot-broken",
+  stopped: "dot-off",
+  not_served: "dot-off",
+};
 
 function Watches({ of }: { of: Pipeline }) {
   const t = useTranslate();
@@ -105,21 +125,23 @@ function Watches({ of }: { of: Pipeline }) {
   );
 }
 
-function Watch({ of, near_ms }: { of: WatchState; near_ms: number | undefined }) {
+function Watch({ of, near_ms }: { of: WatchState; near_ms: number | null }) {
   const { lang } = useStore(prefs);
   return (
     <tr>
       <th scope="row">{of.watch}</th>
-      <td><span class="phase"><span class={`dot ${dotOf(of.state)}`} aria-hidden="true" />{of.state}</span></td>
-      <td class="right num">{count(of.frames, lang)}</td>
-      <td class="right"><Moment ms={of.last_frame_ms} near_ms={near_ms} /></td>
-      <td class="right num">{of.silent_ms === null ? <span class="faint">–</span> : brief(of.silent_ms)}</td>
-      <td class="right"><Moment ms={of.last_list_ms} near_ms={near_ms} /></td>
-      <td class="mono faint">{of.version ?? "–"}</td>
-      <td class="cell-error" title={of.error ?? undefined}>{of.error ?? <span class="faint">–</span>}</td>
+      <td><span class="phase"><span class={`dot ${DOTS[of.state] ?? "dot-stale"}`} aria-hidden="true" />{of.state}</span></td>
+      <td class="right num">{of.frames === null || of.frames === undefined ? <None /> : count(of.frames, lang)}</td>
+      <td class="right"><Moment ms={of.last_frame_ms ?? null} near_ms={near_ms} /></td>
+      <td class="right num">{of.silent_ms === null || of.silent_ms === undefined ? <None /> : brief(of.silent_ms)}</td>
+      <td class="right"><Moment ms={of.last_list_ms ?? null} near_ms={near_ms} /></td>
+      <td class="mono faint">{of.version || "–"}</td>
+      <td class="cell-error" title={of.error ?? undefined}>{of.error || <None />}</td>
     </tr>
   );
 }
+
+const None = () => <span class="faint">–</span>;
 
 function DeadLetters({ of }: { of: Pipeline }) {
   const t = useTranslate();
@@ -141,7 +163,10 @@ function DeadLetters({ of }: { of: Pipeline }) {
           <tbody>
             {dead.latest.map((letter, i) => (
               <tr key={i}>
-                <th scope="row">{letter.stage}{letter.kind && <span class="faint"> · {letter.kind}</span>}</th>
+                <th scope="row">
+                  {letter.stage}
+                  {letter.kind && <span class="faint"> · {letter.kind}</span>}
+                </th>
                 <td class="cell-wrap">{letter.error}</td>
                 <td class="right"><Moment ms={letter.observed_ms} near_ms={of.now_ms} /></td>
               </tr>
@@ -153,6 +178,9 @@ function DeadLetters({ of }: { of: Pipeline }) {
   );
 }
 
+/** Counters come as `cluster/stage/name`; the cluster is said elsewhere. */
+const nameOf = (counter: string): string => counter.split("/").slice(-2).join(" · ").replaceAll("_", " ");
+
 function Counters({ of }: { of: Pipeline }) {
   const t = useTranslate();
   const { lang } = useStore(prefs);
@@ -162,7 +190,7 @@ function Counters({ of }: { of: Pipeline }) {
       {entries.length === 0 ? <NotKnown /> : (
         <dl class="facts">
           {entries.map(([name, value]) => [
-            <dt key={`${name}-name`}>{name.replaceAll("_", " ")}</dt>,
+            <dt key={`${name}-name`}>{nameOf(name)}</dt>,
             <dd key={name} class="num">{count(value, lang)}</dd>,
           ])}
         </dl>

@@ -9,7 +9,7 @@ import { ReasonBars } from "../components/reasonbars";
 import { Skeleton } from "../components/states";
 import { useTitle } from "../components/title";
 import { useTranslate } from "../i18n";
-import { since, SPANS } from "../lists/span";
+import { since, SPANS, USUAL_SPAN } from "../lists/span";
 import { adjust, href, useRoute } from "../state/route";
 import { useStore } from "../state/store";
 
@@ -18,7 +18,7 @@ export function ReasonsView() {
   const { query } = useRoute();
   const fresh = useStore(freshness);
   const span = query["range"] ?? "";
-  const params = { cluster: query["cluster"], queue: query["queue"], from: fresh ? since(span, fresh.now_ms) : null };
+  const params = { cluster: query["cluster"], queue: query["queue"], from: fresh?.now_ms ? since(span, fresh.now_ms) : null };
   const unit = query["unit"] === "gpus" ? "gpus" : "jobs";
   const { data } = useResource<Reasons>(address(["reasons"], { ...params, unit }), { of: "reasons" });
   useTitle(t("reasons.title"));
@@ -28,7 +28,7 @@ export function ReasonsView() {
         <h1>{t("reasons.title")}</h1>
         <Segmented
           label={t("reasons.range")}
-          choices={[{ value: "", label: t("reasons.range.all") }, ...SPANS.map((value) => ({ value, label: t(`reasons.range.${value}`) }))]}
+          choices={SPANS.map((value) => ({ value: value === USUAL_SPAN ? "" : value, label: t(`reasons.range.${value}`) }))}
           value={span}
           onChange={(range) => adjust({ range })}
         />

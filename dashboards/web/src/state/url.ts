@@ -31,8 +31,11 @@ export function format(path: readonly string[], query: Readonly<Record<string, s
     if (value !== undefined && value !== null && value !== "") pairs.set(key, String(value));
   }
   const search = pairs.toString();
-  return `#/${path.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
+  return readable(`#/${path.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`);
 }
+
+/** These mean nothing in a fragment, so a person who reads the address need not see them escaped. */
+const readable = (hash: string): string => hash.replaceAll("%40", "@").replaceAll("%3A", ":");
 
 /** The query with some keys changed; null removes one. */
 export function changed(query: Query, changes: Readonly<Record<string, string | number | null | undefined>>): Record<string, string> {
