@@ -71,7 +71,7 @@ def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None) -> Noted
     if before.alive and not pod.alive:
         state.asks_now = state.asks_now + pod.asks * -1
     if before.placed and not pod.placed:
-        return Noted(True, uid, pod.lost_ms, pod.lost_why)
+        return Noted(True, uid, lost_ms=pod.lost_ms, lost_why=pod.lost_why)
     if _signature(pod) == before.signature:
         return NOTHING
     return Noted(True, uid, corrected_ms=before.event_ms if pod.bound else None)
@@ -105,7 +105,7 @@ def _first_sight(state: JobState, shape: PodShape, change: ObjectChange, sight: 
     pod = Pod(name=change.name, created_ms=sight.held(meta.creation_timestamp), asks=asks.of_pod(shape.spec))
     pod.group = _group_name(shape)
     state.was_created(pod.created_ms)
-    state.names_group = state.names_group or bool(pod.group)
+    state.names_group = state.names_group or (bool(pod.group) and not change.group_unseen)
     if not state.pod_notes:
         state.pod_notes = sla_notes(meta.annotations)
     state.pods[change.uid] = pod

@@ -13,6 +13,8 @@ from pipeline.records import sla
 VOLCANO_GROUP_NAMES: Final = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 """On a pod: its Volcano PodGroup."""
 VOLCANO_QUEUE_NAMES: Final = ("scheduling.volcano.sh/queue-name", "volcano.sh/queue-name")
+VOLCANO_DEFAULT_QUEUE: Final = "default"
+"""Of what names no queue."""
 VOLCANO_JOB_NAME: Final = "volcano.sh/job-name"
 KUEUE_QUEUE_NAME: Final = "kueue.x-k8s.io/queue-name"
 """Label on jobs and pods; an annotation in Kueue's early versions."""

@@ -183,6 +183,13 @@ class Identity:
             return references.job_of(link), False
         return None
 
+    def group_unseen(self, links: tuple[Link, ...]) -> bool:
+        """Whether a link is a mere name of a kind that is not listed: nothing can be said of its target's absence."""
+        return any(
+            link.at_once and self.listing.get((link.group, link.kind), Listing.ABSENT) is Listing.ABSENT
+            for link in links
+        )
+
     def _circle(self, target: Known, lineage: Lineage) -> Link | None:
         """The link by which a target leads back to one of us: a group that a lone pod names and owns."""
         if target.lineage is None:

@@ -181,6 +181,7 @@ class Intake:
         told = self.facts.see(known, sight, sight.waits and self._job_tells(known))
         known.facts = told[1]
         if known.kind.role is not Role.LINK:
+            sight.group_unseen = bool(sight.links) and self.identity.group_unseen(sight.links)
             self.out.append(self.writer.seen(known, sight, told))
         self._learn(sight)
         if sight.change == "deleted":

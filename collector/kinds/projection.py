@@ -54,11 +54,12 @@ class Sight(msgspec.Struct, gc=False):
     start_observed: bool = True
     synthetic: bool = False
     unseen_since: int | None = None
+    group_unseen: bool = False
 
     @property
     def unusual(self) -> bool:
         """Whether any flag is to be written."""
-        odd = self.truncated or self.lossy or self.surrogate or self.synthetic
+        odd = self.truncated or self.lossy or self.surrogate or self.synthetic or self.group_unseen
         return odd or not self.start_observed
 
 

@@ -159,6 +159,7 @@ def _flag(change: ObjectChange, sight: Sight) -> None:
     change.truncated = sight.truncated
     change.lossy = sight.lossy
     change.surrogate = sight.surrogate
+    change.group_unseen = sight.group_unseen
 
 
 def _stub(known: Known) -> dict[str, dict[str, str]]:

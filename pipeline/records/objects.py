@@ -73,5 +73,7 @@ class ObjectChange(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     truncated: bool = False
     lossy: bool = False
     """Bytes that are not UTF-8 were replaced."""
+    group_unseen: bool = False
+    """Groups of the kind that this pod names are not listed (not served, or refused): whether its group exists is not known."""
     surrogate: bool = False
     """The object has no uid; `uid` was made from namespace, name and creation time."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
-from collector.kinds.catalog.volcano_group import DEFAULT_QUEUE
+from collector.kinds.conventions import VOLCANO_DEFAULT_QUEUE
 from pipeline.records.shapes.job import VolcanoJob
 
 _ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
 
 
 def queue(job: VolcanoJob) -> QueueName | None:
-    return QueueName(job.spec.queue or DEFAULT_QUEUE)
+    return QueueName(job.spec.queue or VOLCANO_DEFAULT_QUEUE)
 
 
 def waits(job: VolcanoJob) -> bool:
