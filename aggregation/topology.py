@@ -117,8 +117,8 @@ class JobOperator:
         return Step(state, rows, self._timers(state, now))
 
     def _judge(self, state: JobState, noted: Noted, sight: Sight, now: int) -> list[Row]:
-        if noted.pod:
-            verdict.assess(state, noted.pod)
+        for uid in state.pods if noted.everyone else (noted.pod,):
+            verdict.assess(state, uid)
         last = state.episode
         waited = last is not None and last.end_ms is None
         removed = episodes.follow(state, noted, sight)

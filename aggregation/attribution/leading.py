@@ -163,7 +163,7 @@ def _of_pods(state: JobState, at_ms: int, uid: str) -> Segment:
 
 
 def _of_most(state: JobState, at_ms: int, uid: str, keys: list[str]) -> Segment:
-    key = max(keys, key=lambda each: (state.verdicts[each], -_rank(each), each))
+    key = min(keys, key=lambda each: (-state.verdicts[each], *_rank(each)))
     pod = state.pods.get(uid)
     if pod is None or not pod.waits or pod.verdict != key:
         leads = state.episodes[-1].segments[-1:] if state.episodes else []
@@ -178,8 +178,10 @@ def _of_most(state: JobState, at_ms: int, uid: str, keys: list[str]) -> Segment:
     return made
 
 
-def _rank(key: str) -> int:
-    return _RANK.get(verdict.split(key)[0], len(_RANK))
+def _rank(key: str) -> tuple[int, bool, str, str]:
+    """Of reasons held by equally many pods the one that stands first in the closed list; extended resources first."""
+    reason, detail, resource = verdict.split(key)
+    return _RANK.get(reason, len(_RANK)), resource in verdict.CORE, resource, detail
 
 
 def _also(state: JobState, key: str, pod: Pod) -> list[str]:

@@ -38,7 +38,7 @@ _SELECTION = (
     reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT, reasons.NODE_AFFINITY,
 )  # fmt: skip
 """Of several obstacles the easiest to lift."""
-_CORE = ("cpu", "memory", "pods", "ephemeral-storage")
+CORE = ("cpu", "memory", "pods", "ephemeral-storage")
 
 
 class Verdict(NamedTuple):
@@ -224,4 +224,4 @@ def _pick(said: Iterable[Said], order: tuple[str, ...]) -> Said | None:
 
 
 def _weight(said: Said) -> tuple[int, bool]:
-    return said.nodes or 0, said.resource is not None and said.resource not in _CORE
+    return said.nodes or 0, said.resource is not None and said.resource not in CORE

@@ -34,7 +34,7 @@ def take(state: JobState, decision: Decision) -> Noted:
 def _lift(state: JobState, task: str, *, everything: bool) -> Noted:
     if everything and not task:
         state.decided.clear()
-        return Noted()
+        return Noted(everyone=True)
     return Noted(pod=_pod_of(state, task)) if state.decided.pop(task, None) is not None else NOTHING
 
 

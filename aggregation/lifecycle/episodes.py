@@ -24,7 +24,7 @@ def follow(state: JobState, noted: Noted, sight: Sight) -> int | None:
 
     Returns the number of an episode that turned out to be none and was taken out.
     """
-    if not noted.pod or state.least is None:
+    if (not noted.pod or state.least is None) and finished(state) is None:
         minimum.look(state)
     least = state.least
     episode = state.episode

@@ -39,6 +39,8 @@ class Noted(NamedTuple):
     relevant: bool = True
     pod: str = ""
     """uid of the pod whose texts or facts are to be judged anew."""
+    everyone: bool = False
+    """So are all pods."""
     lost_ms: int | None = None
     """A wait may begin here: a placed pod was lost, or the job was suspended or evicted."""
     lost_why: str = ""

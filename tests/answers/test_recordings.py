@@ -27,7 +27,7 @@ def _log(folder: Path) -> tuple[Logged, ...]:
 @cache
 def _judged(folder: Path, default_waiting_ms: int | None = None) -> Judged:
     options = topology.Options(default_waiting_ms=default_waiting_ms)
-    return replayed.judge(iter(_log(folder)), folder.name, options)
+    return replayed.judge(_log(folder), folder.name, options)
 
 
 def _jobs(with_default: bool = False) -> list[Any]:

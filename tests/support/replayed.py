@@ -6,7 +6,7 @@ comes back are the rows that a warehouse would hold at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,6 @@ from collector.replay.recording import Recording
 from collector.watch.follower import Follower
 from pipeline.records import rows as rows_of
 from pipeline.records.envelope import Record
-from pipeline.records.jobs import BUCKETS
 from pipeline.records.rows import Row
 
 Key = tuple[Any, ...]
@@ -66,23 +65,25 @@ def log_of(folder: Path) -> Iterator[Logged]:
             yield Logged(stamp, None)
 
 
-def judge(log: Iterator[Logged], cluster: str, options: topology.Options) -> Judged:
-    """Applies a log to the operators, as the runners do."""
+def judge(log: Iterable[Logged], cluster: str, options: topology.Options) -> Judged:
+    """Applies a log to the operators, as the runners do. A bucket that has seen nothing but ticks is not made."""
     operator = topology.JobOperator(options)
-    buckets = [Bucket(operator, NoStore(), cluster) for _ in range(BUCKETS)]
+    buckets: dict[int, Bucket] = {}
+    ticked = -1
     for stamp, record in log:
         if record is None:
-            for bucket in buckets:
+            ticked = max(ticked, stamp)
+            for bucket in buckets.values():
                 bucket.advance(stamp)
             continue
-        bucket = buckets[record.bucket]
+        bucket = buckets.setdefault(record.bucket, Bucket(operator, NoStore(), cluster, ticked))
         job = topology.job_of(record)
         if job is None:
             bucket.advance(stamp)
         else:
             bucket.take(f"{record.cluster}/{job.uid}", job, record, stamp)
-    written = [row for bucket in buckets for row in bucket.rows]
-    failures = [failure for bucket in buckets for failure in bucket.failures]
+    written = [row for _, bucket in sorted(buckets.items()) for row in bucket.rows]
+    failures = [failure for _, bucket in sorted(buckets.items()) for failure in bucket.failures]
     return Judged(standing(written), written, failures)
 
 

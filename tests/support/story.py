@@ -63,6 +63,9 @@ class Story:
         self._kinds: dict[str, tuple[str, str]] = {}
         self._versions = 0
 
+    def __repr__(self) -> str:
+        return "\n".join([f"Story of {self.job}", *map(_line, self.log)])
+
     def after(self, ms: int) -> Story:
         """Time passes."""
         self.now += ms
@@ -213,7 +216,7 @@ class Story:
     def tell(self, **options: Any) -> Told:
         """Judges the story up to now; a last tick lets everything out that is due."""
         log = [*self.log, Logged(self.now, None), Logged(self.now + 1000, None)]
-        return told(replayed.judge(iter(log), CLUSTER, topology.Options(**options)))
+        return told(replayed.judge(log, CLUSTER, topology.Options(**options)))
 
     def _group_name(self) -> str:
         return self.job.name if self.job.kind == "PodGroup" else "gang"
@@ -281,3 +284,19 @@ def told(judged: Judged) -> Told:
         sorted(tables.get("sla_violation", []), key=lambda row: (row["job_uid"], row["episode"])),
         judged,
     )
+
+
+def _line(line: Logged) -> str:
+    """A record of a failing story, short enough to be read."""
+    at, data = line.stamp - BEGIN_MS, getattr(line.record, "data", None)
+    if data is None:
+        return f"{at:8} tick"
+    if isinstance(data, ObjectChange):
+        seen = json.loads(bytes(data.object)) if isinstance(data.object, msgspec.Raw) else {}
+        more = {
+            "spec": seen.get("spec"),
+            "status": seen.get("status"),
+            "del": seen.get("metadata", {}).get("deletionTimestamp"),
+        }
+        return f"{at:8} {data.change} {data.kind} {data.name} {more} {data.facts or ''} {data.unseen_since or ''}"
+    return f"{at:8} {data}"

@@ -187,7 +187,7 @@ def test_a_record_that_cannot_be_read_leaves_the_machine_working():
     log = [*story.log, replayed.Logged(story.now, broken)]
     story.after(3000).pod("a", node="n")
     log += [story.log[-1], replayed.Logged(story.now + 1000, None)]
-    judged = replayed.judge(iter(log), CLUSTER, topology.Options())
+    judged = replayed.judge(log, CLUSTER, topology.Options())
     assert [type(failure.error) for failure in judged.failures] == [Terminal]
     (wait,) = judged.tables["job_wait"].values()
     assert wait["phase"] == "scheduled"
