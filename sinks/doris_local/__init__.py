@@ -5,10 +5,12 @@ migrations, the dashboards, Grafana and the `mysql` client reach it by address o
 it does as Doris does, and a statement, property, header or function outside the tested list is refused in Doris' own
 error form. One node, one writer at a time, tens of millions of rows.
 
-Reading order: `tokens`, `ddl` and `schema` understand table definitions; `catalog` remembers them; `keys` and `storage`
-hold rows; `rows` and `load` take them in; `functions`, `translate` and `statements` answer SQL; `frontend` and
-`backend` are the two HTTP faces over `http`, `mysql_wire` and `mysql_session` the SQL one; `server` wires them.
+Reading order. Text: `tokens`, `reserved`, `cursor`; definitions: `ddl_table`, `ddl`, `schema`, `table_rules`; what
+holds: `engine` (DuckDB), `catalog`, `definitions`, `keys` (the key models), `partitions`, `labels`; what comes in:
+`rows` (JSON to rows), `load_headers`, `load`, `insert`; what is asked: `translate` with `nodes`, `functions`, `macros`,
+`formats`, `aliases`, `headings`, then `statements`, `variables`, `show`, `information_schema`, `results`; the ports:
+`listener`, `http`, `frontend`, `backend`, `mysql_wire`, `mysql_session`, `access`, `faults`; `server` joins them.
 
-No product code imports this room but its own launcher, `launch`. DuckDB and sqlglot are at home here and nowhere else;
-it looks only at `pipeline.errors`.
+No product code imports this room but its own launcher, `launch`, found by entry point. DuckDB and sqlglot are at home
+here and nowhere else. It looks only at `pipeline.errors` and `pipeline.clock`.
 """

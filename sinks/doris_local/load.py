@@ -96,7 +96,7 @@ class Loader:
                 f"SELECT {rows.ERROR}, {rows.LINE} FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL "
                 f"ORDER BY rowid LIMIT {MAX_REASONS}"
             ).fetchall()
-            result.reasons += [_reason(error, line) for error, line in failed]
+            result.reasons += [_reason(error, line or "null") for error, line in failed]
             cursor.execute(f"DELETE FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL")
         result.reasons = result.reasons[:MAX_REASONS]
 

@@ -69,8 +69,9 @@ def typed(table: schema.Table, shape: Shape, texts: str, *, given_all: bool = Fa
     stored = ", ".join(name(c) for c in stored_columns(table) if c != schema.DELETE_SIGN)
     if table.model == "UNIQUE":
         stored += f", {_delete_sign(shape)} AS {name(schema.DELETE_SIGN)}"
+    error = _error(table, shape, filled, [] if given_all else [_NO_OBJECT])
     return f"""
-        SELECT {stored}, {_error(table, shape, filled)} AS {ERROR}, {LINE}
+        SELECT {stored}, {error} AS {ERROR}, {LINE}
         FROM (SELECT {", ".join(values)}, {LINE} FROM ({texts}))"""
 
 
@@ -152,9 +153,14 @@ def _delete_sign(shape: Shape) -> str:
     return "0::TINYINT"
 
 
-def _error(table: schema.Table, shape: Shape, filled: tuple[str, ...]) -> str:
-    """The first reason against a row, in the words of Doris' error log."""
-    cases = []
+_NO_OBJECT = (
+    f"{LINE} IS NULL OR NOT starts_with(ltrim(CAST({LINE} AS VARCHAR)), '{{')",
+    "Parse json data for JsonDoc failed. The line is no JSON object.",
+)
+
+
+def _error(table: schema.Table, shape: Shape, filled: tuple[str, ...], cases: list[tuple[str, str]]) -> str:
+    """The first reason against a row, in the words of Doris' error log; `cases` (condition, reason) come first."""
     for column in table.columns:
         value, place, longest = name(column.name), f"column_name[{column.name}]", column.type.max_bytes
         if shape.strict and column.name in filled:

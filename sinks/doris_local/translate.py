@@ -142,7 +142,8 @@ def _replace(node: exp.Expression, scope: Scope) -> exp.Expression:
     if isinstance(node, exp.SessionParameter):
         if scope.variable is None:
             raise errors.unsupported("a variable here")
-        return exp.Literal.string(scope.variable(node.name))
+        value = scope.variable(node.name)
+        return exp.Literal.number(value) if value.isdigit() else exp.Literal.string(value)
     if isinstance(node, exp.Anonymous):
         name = str(node.this).removeprefix(PREFIX)
         return _fact(scope, name) if name in FACTS else functions.call(name, node.expressions)

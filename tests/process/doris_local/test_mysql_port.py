@@ -124,7 +124,7 @@ def test_a_session_keeps_its_own_variables_and_database(doris):
         one.execute("SET query_timeout = 77")
         one.execute("SELECT @@query_timeout, database()")
         two.execute("SELECT @@query_timeout, database()")
-        assert (one.fetchone(), two.fetchone()) == (("77", "kube"), ("900", None))
+        assert (one.fetchone(), two.fetchone()) == ((77, "kube"), (900, None))
     first.close()
     second.close()
 

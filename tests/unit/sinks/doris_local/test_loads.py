@@ -77,6 +77,14 @@ def test_a_line_that_is_no_json_object_is_a_filtered_row(made):
     assert result.reasons[1] == "Reason: Parse json data for JsonDoc failed. src line [nonsense]; "
 
 
+def test_a_value_that_is_no_object_is_a_filtered_row_also_when_no_line_is_broken(made):
+    result = made.load("t", body=b'{"k": 1}\n[1]\nnull\n5\n"x"\n  {"k": 2}\n', max_filter_ratio="0.9")
+    assert (result.total, result.loaded, result.filtered) == (6, 2, 4)
+    body = b'[{"k": 3}, [1], null]'
+    result = made.load("t", body=body, read_json_by_line="false", strip_outer_array="true", max_filter_ratio="0.9")
+    assert (result.total, result.loaded, result.filtered) == (3, 1, 2)
+
+
 def test_one_bad_row_fails_a_load_that_allows_none(made):
     with pytest.raises(LoadFailed, match=r"\[DATA_QUALITY_ERROR\]too many filtered rows"):
         made.load("t", {"k": 1}, {"k": None})
