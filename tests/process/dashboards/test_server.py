@@ -226,30 +226,42 @@ def test_many_ask_at_once_and_all_are_answered(page):
     assert answers == [200] * 24
 
 
-def test_a_local_doris_that_comes_back_on_other_ports_is_found_again(run, tmp_path):
-    folder = tmp_path / "doris"
-    place = []
-    child = launcher()(folder)
-    place.append(local.at(Doris(), Address(child.http_port, child.mysql_port)))
-    warehouse.apply_schema(place[0])
+class Moving:
+    """A local Doris that is ended and started again on other ports."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.start()
+
+    def start(self):
+        self.child = launcher()(self._folder)
+        self.place = local.at(Doris(), Address(self.child.http_port, self.child.mysql_port))
+
+    def stop(self):
+        self.child.stop()
+
+
+@pytest.fixture
+def moving(tmp_path):
+    made = Moving(tmp_path / "doris")
+    yield made
+    made.stop()
+
+
+def test_a_local_doris_that_comes_back_on_other_ports_is_found_again(run, moving):
+    warehouse.apply_schema(moving.place)
     waiting = Waiting("prod")
     waiting.wait(waiting.job("j"), 0)
     waiting.now(5)
-    waiting.load(place[0])
-    stage = Dashboards(
-        Settings(port=0), Store(lambda: place[-1], keep_s=0, timeout_s=30, max_connections=2, max_rows=100)
-    )
-    page = run(stage)
-    try:
-        assert page.api("/jobs")["total"] == 1
-        child.stop()
-        assert page.get("/api/v1/jobs").status == 503
-        child = launcher()(folder)
-        place.append(local.at(Doris(), Address(child.http_port, child.mysql_port)))
-        wait_until(lambda: page.get("/api/v1/jobs").status == 200, "never found again")
-        assert page.api("/jobs")["total"] == 1
-    finally:
-        child.stop()
+    waiting.load(moving.place)
+    store = Store(lambda: moving.place, keep_s=0, timeout_s=30, max_connections=2, max_rows=100)
+    page = run(Dashboards(Settings(port=0), store))
+    assert page.api("/jobs")["total"] == 1
+    moving.stop()
+    assert page.get("/api/v1/jobs").status == 503
+    moving.start()
+    wait_until(lambda: page.get("/api/v1/jobs").status == 200, "never found again")
+    assert page.api("/jobs")["total"] == 1
 
 
 def test_before_the_first_load_there_are_no_tables_and_the_page_says_so(run, doris):
