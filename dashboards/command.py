@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dashboards.asking import flags
 from pipeline.cli import options, output
-from pipeline.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from dashboards.asking.source import Source, Whom
-    from dashboards.filters import Filters
-
-_EVERY_S = 2.0
-
-Texts = list[str] | None
-Url = Annotated[
-    str | None,
-    typer.Option("--url", metavar="URL", help="Page to ask; without it $KUBE_COLLECTOR_URL, then this machine's."),
-]
-Namespace = Annotated[Texts, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of the jobs.")]
-Everywhere = Annotated[bool, typer.Option("--all-namespaces", "-A", help="All namespaces, as without -n.")]
-Cluster = Annotated[Texts, typer.Option("--cluster", metavar="NAME", help="Cluster, NAME@replay for a replay.")]
-Kind = Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Kind of the job.")]
-Kinds = Annotated[Texts, typer.Option("--kind", metavar="KIND", help="Kind of the jobs.")]
-Tenant = Annotated[Texts, typer.Option("--tenant", metavar="NAME", help="Tenant of the jobs.")]
-Queue = Annotated[Texts, typer.Option("--queue", metavar="NAME", help="Queue that the jobs name.")]
-Reason = Annotated[Texts, typer.Option("--reason", metavar="CODE", help="Reason that held most of the wait.")]
-Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="en or zh; without it as $LANG.")]
-Watch = Annotated[bool, typer.Option("--watch", "-w", help="Ask again every 2 s until Ctrl-C.")]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Most rows; 0 for all.")]
+    from dashboards.asking.source import Source
 
 
 def dash(
@@ -58,17 +35,17 @@ def dash(
 
 def why(
     job: Annotated[str, typer.Argument(metavar="JOB", help="Name of the job, or KIND/NAME.")],
-    namespace: Namespace = None,
-    cluster: Cluster = None,
-    kind: Kind = None,
+    namespace: flags.Namespace = None,
+    cluster: flags.Cluster = None,
+    kind: flags.Kind = None,
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="As of then: -30m, 2026-03-01T10:20:00Z.")
     ] = None,
-    lang: Lang = None,
-    watch: Watch = False,
+    lang: flags.Lang = None,
+    watch: flags.Watch = False,
     utc: options.Utc = False,
     format_: options.Output = "table",
-    url: Url = None,
+    url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
 ) -> None:
@@ -84,8 +61,8 @@ def why(
     from pipeline.cli import times
 
     output.check(format_, ("table", "wide", "json", "yaml"))
-    whom = _whom(url, config, sets, lang)
-    filters = _filters(namespace=namespace, cluster=cluster)
+    whom = flags.whom(url, config, sets, lang)
+    filters = flags.narrowed(namespace=namespace, cluster=cluster)
 
     def once(source: Source) -> None:
         found = finding.one(source, job, filters, kind)
@@ -96,31 +73,35 @@ def why(
         else:
             show.why(answer, whom.lang, utc=utc)
 
-    _ask(whom, once, watch)
+    flags.ask(whom, once, watch)
 
 
 def jobs(
     names: Annotated[
-        Texts, typer.Argument(metavar="[list|NAME...]", help="Jobs by name; one alone is shown in full.")
+        flags.Texts, typer.Argument(metavar="[list|NAME...]", help="Jobs by name; one alone is shown in full.")
     ] = None,
-    namespace: Namespace = None,
-    everywhere: Everywhere = False,
-    cluster: Cluster = None,
-    tenant: Tenant = None,
-    queue: Queue = None,
-    kind: Kinds = None,
-    phase: Annotated[Texts, typer.Option("--phase", metavar="PHASE", help="waiting, scheduled or cancelled.")] = None,
-    sla: Annotated[Texts, typer.Option("--sla", metavar="SLA", help="on_track, at_risk, violated, met, …")] = None,
-    reason: Reason = None,
+    namespace: flags.Namespace = None,
+    everywhere: flags.Everywhere = False,
+    cluster: flags.Cluster = None,
+    tenant: flags.Tenant = None,
+    queue: flags.Queue = None,
+    kind: flags.Kinds = None,
+    phase: Annotated[
+        flags.Texts, typer.Option("--phase", metavar="PHASE", help="waiting, scheduled or cancelled.")
+    ] = None,
+    sla: Annotated[
+        flags.Texts, typer.Option("--sla", metavar="SLA", help="on_track, at_risk, violated, met, …")
+    ] = None,
+    reason: flags.Reason = None,
     search: Annotated[str, typer.Option("--search", metavar="TEXT", help="Text in name, queue or uid.")] = "",
     sort_by: options.SortBy = None,
-    limit: Limit = 100,
-    lang: Lang = None,
-    watch: Watch = False,
+    limit: flags.Limit = 100,
+    lang: flags.Lang = None,
+    watch: flags.Watch = False,
     utc: options.Utc = False,
     format_: options.Output = "table",
     no_headers: options.NoHeaders = False,
-    url: Url = None,
+    url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
 ) -> None:
@@ -138,7 +119,7 @@ def jobs(
     names = [] if names == ["list"] else names or []
     given = {"namespace": None if everywhere else namespace, "cluster": cluster, "tenant": tenant, "queue": queue,
              "kind": kind, "phase": phase, "sla": sla, "reason": reason}  # fmt: skip
-    filters = _filters(search, **given, name=names)
+    filters = flags.narrowed(search, **given, name=names)
     ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
     wanted = options.wanted(format_, no_headers, None if ours else sort_by)
 
@@ -150,29 +131,29 @@ def jobs(
         rows = listing.pages(lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
         output.render(rows, columns.jobs(utc), wanted, name=lambda row: f"{row['job']['kind']}/{row['job']['name']}")
 
-    _ask(_whom(url, config, sets, lang), once, watch)
+    flags.ask(flags.whom(url, config, sets, lang), once, watch)
 
 
 def violations(
-    namespace: Namespace = None,
-    everywhere: Everywhere = False,
-    cluster: Cluster = None,
-    tenant: Tenant = None,
-    queue: Queue = None,
-    kind: Kinds = None,
-    reason: Reason = None,
-    state: Annotated[Texts, typer.Option("--state", metavar="STATE", help="open, resolved or withdrawn.")] = None,
+    namespace: flags.Namespace = None,
+    everywhere: flags.Everywhere = False,
+    cluster: flags.Cluster = None,
+    tenant: flags.Tenant = None,
+    queue: flags.Queue = None,
+    kind: flags.Kinds = None,
+    reason: flags.Reason = None,
+    state: Annotated[flags.Texts, typer.Option("--state", metavar="STATE", help="open, resolved or withdrawn.")] = None,
     fail_on: Annotated[
         str | None, typer.Option("--fail-on", metavar="WHAT", help="End with code 5 if there is any, or any open one.")
     ] = None,
     sort_by: options.SortBy = None,
-    limit: Limit = 100,
-    lang: Lang = None,
-    watch: Watch = False,
+    limit: flags.Limit = 100,
+    lang: flags.Lang = None,
+    watch: flags.Watch = False,
     utc: options.Utc = False,
     format_: options.Output = "table",
     no_headers: options.NoHeaders = False,
-    url: Url = None,
+    url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
 ) -> None:
@@ -187,7 +168,7 @@ def violations(
 
     if fail_on is not None:
         one_of("--fail-on", fail_on, tuple(listing.FAILS))
-    filters = _filters(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
+    filters = flags.narrowed(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
                        reason=reason, state=state)  # fmt: skip
     wanted = options.wanted(format_, no_headers, sort_by)
 
@@ -195,24 +176,24 @@ def violations(
         rows = listing.pages(lambda size, cursor: source.violations(filters, size, cursor), limit)
         output.render(rows, columns.violations(utc), wanted, name=lambda row: str(row["job"]["name"]))
         if fail_on is not None:
-            _fail(listing.count_violations(source, filters, fail_on))
+            listing.fail_on(source, filters, fail_on)
 
-    _ask(_whom(url, config, sets, lang), once, watch)
+    flags.ask(flags.whom(url, config, sets, lang), once, watch)
 
 
 def queues(
-    namespace: Namespace = None,
-    everywhere: Everywhere = False,
-    cluster: Cluster = None,
-    tenant: Tenant = None,
-    queue: Queue = None,
-    kind: Kinds = None,
+    namespace: flags.Namespace = None,
+    everywhere: flags.Everywhere = False,
+    cluster: flags.Cluster = None,
+    tenant: flags.Tenant = None,
+    queue: flags.Queue = None,
+    kind: flags.Kinds = None,
     sort_by: options.SortBy = None,
-    lang: Lang = None,
-    watch: Watch = False,
+    lang: flags.Lang = None,
+    watch: flags.Watch = False,
     format_: options.Output = "table",
     no_headers: options.NoHeaders = False,
-    url: Url = None,
+    url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
 ) -> None:
@@ -224,7 +205,7 @@ def queues(
     """
     from dashboards.asking import columns
 
-    filters = _filters(
+    filters = flags.narrowed(
         namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind
     )
     wanted = options.wanted(format_, no_headers, sort_by)
@@ -232,17 +213,17 @@ def queues(
     def once(source: Source) -> None:
         output.render(source.queues(filters)["items"], columns.queues(), wanted)
 
-    _ask(_whom(url, config, sets, lang), once, watch)
+    flags.ask(flags.whom(url, config, sets, lang), once, watch)
 
 
 def reasons(
-    namespace: Namespace = None,
-    everywhere: Everywhere = False,
-    cluster: Cluster = None,
-    tenant: Tenant = None,
-    queue: Queue = None,
-    kind: Kinds = None,
-    reason: Annotated[Texts, typer.Option("--reason", metavar="CODE", help="Only this reason.")] = None,
+    namespace: flags.Namespace = None,
+    everywhere: flags.Everywhere = False,
+    cluster: flags.Cluster = None,
+    tenant: flags.Tenant = None,
+    queue: flags.Queue = None,
+    kind: flags.Kinds = None,
+    reason: Annotated[flags.Texts, typer.Option("--reason", metavar="CODE", help="Only this reason.")] = None,
     from_: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Begin; -24h or first data without it.")
     ] = None,
@@ -251,10 +232,10 @@ def reasons(
         str, typer.Option("--unit", metavar="UNIT", help="jobs, or gpus for the GPUs they ask for.")
     ] = "jobs",
     sort_by: options.SortBy = None,
-    lang: Lang = None,
+    lang: flags.Lang = None,
     format_: options.Output = "table",
     no_headers: options.NoHeaders = False,
-    url: Url = None,
+    url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
 ) -> None:
@@ -268,10 +249,10 @@ def reasons(
     from dashboards.filters import UNITS, one_of
 
     one_of("unit", unit, UNITS)
-    filters = _filters(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
+    filters = flags.narrowed(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
                        reason=reason)  # fmt: skip
     wanted = options.wanted(format_, no_headers, sort_by)
-    whom = _whom(url, config, sets, lang)
+    whom = flags.whom(url, config, sets, lang)
 
     def once(source: Source) -> None:
         answer = source.reasons(filters, *listing.range_ms(source, filters, from_, to), unit)
@@ -282,43 +263,4 @@ def reasons(
         else:
             output.render(answer["totals"], columns.reasons(), wanted)
 
-    _ask(whom, once)
-
-
-def _whom(url: str | None, config: Iterable[Path] | None, sets: Iterable[str] | None, lang: str | None) -> Whom:
-    from dashboards.asking.source import Whom
-    from pipeline.records import words
-
-    lang = lang or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
-    return Whom(url, config, sets, words.language(lang))
-
-
-def _filters(text: str = "", **given: Iterable[str] | None) -> Filters:
-    from dashboards import filters
-
-    return filters.made(given, text)
-
-
-def _fail(count: int) -> None:
-    if count:
-        what = f"{count} promise{'s are' if count > 1 else ' is'} broken"
-        raise CheckFailed(what, fix="`kube-collector why JOB` says why.")
-
-
-def _ask(whom: Whom, once: Callable[[Source], None], watch: bool = False) -> None:
-    """Asks once, or again and again on a screen that is wiped before each."""
-    import sys
-    import time
-    from contextlib import closing
-
-    from dashboards.asking import source
-    from pipeline.cli import terminal
-
-    with closing(source.find(whom)) as found:
-        once(found)
-        while watch:
-            sys.stdout.flush()
-            time.sleep(_EVERY_S)
-            if terminal.is_terminal(sys.stdout):
-                sys.stdout.write("\x1b[2J\x1b[H")
-            once(found)
+    flags.ask(whom, once)

@@ -12,6 +12,7 @@ from dashboards.asking import columns, finding
 from dashboards.asking.source import Answer, Source
 from dashboards.filters import Filters
 from pipeline.cli import output, terminal, times
+from pipeline.errors import CheckFailed
 
 PAGE = 500
 FAILS = {"any": ("open", "resolved"), "open": ("open",)}
@@ -55,12 +56,16 @@ def detail(source: Source, name: str, filters: Filters, wanted: output.Wanted, u
     output.render(parts, columns.segments(utc), wanted)
 
 
-def count_violations(source: Source, filters: Filters, fail_on: str) -> int:
-    """How many violations of the filters count for `--fail-on`."""
-    states = tuple(state for state in FAILS[fail_on] if not filters.state or state in filters.state)
+def fail_on(source: Source, filters: Filters, what: str) -> None:
+    """Raises CheckFailed if any violation of the filters counts for `--fail-on`."""
+    states = tuple(state for state in FAILS[what] if not filters.state or state in filters.state)
     if not states:
-        return 0
-    return int(source.violations(msgspec.structs.replace(filters, state=states), 1, None)["total"])
+        return
+    count = int(source.violations(msgspec.structs.replace(filters, state=states), 1, None)["total"])
+    if count:
+        raise CheckFailed(
+            f"{count} promise{'s are' if count > 1 else ' is'} broken", fix="`kube-collector why JOB` says why."
+        )
 
 
 def range_ms(source: Source, filters: Filters, from_: str | None, to: str | None) -> tuple[int | None, int | None]:

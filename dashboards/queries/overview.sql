@@ -8,10 +8,5 @@ SELECT
   SUM(CASE WHEN w.`phase` = 'waiting' THEN 1 ELSE 0 END) AS `jobs`,
   SUM(CASE WHEN w.`phase` = 'waiting' THEN COALESCE(w.`gpus`, 0) ELSE 0 END) AS `gpus`,
   SUM(CASE WHEN w.`phase` = 'waiting' THEN w.`wait_ms` ELSE 0 END) AS `wait_ms`
-FROM `v_job_wait` w
-WHERE (:any_cluster = 1 OR w.`cluster` IN (:cluster))
-  AND (:any_namespace = 1 OR w.`namespace` IN (:namespace))
-  AND (:any_tenant = 1 OR w.`tenant` IN (:tenant))
-  AND (:any_queue = 1 OR w.`queue` IN (:queue))
-  AND (:any_kind = 1 OR w.`job_kind` IN (:kind))
+-- include _waits
 LIMIT 1

@@ -1,25 +1,5 @@
 -- Waiting by reason in a range, and the same by reason and resource, from the parts of waits.
-WITH p AS (
-  SELECT
-    s.`reason`,
-    COALESCE(s.`resource`, '') AS `resource`,
-    s.`job_uid`,
-    MILLISECONDS_DIFF(GREATEST(s.`from_at`, CAST(:from_at AS DATETIME(3))), CAST(:from_at AS DATETIME(3))) AS `begin_ms`,
-    MILLISECONDS_DIFF(
-      LEAST(COALESCE(s.`to_at`, s.`now_at`), CAST(:to_at AS DATETIME(3))), CAST(:from_at AS DATETIME(3))
-    ) AS `end_ms`,
-    CASE WHEN :unit = 'gpus' THEN COALESCE(w.`gpus`, 0) ELSE 1 END AS `weight`
-  FROM `v_wait_segment` s
-  JOIN `job_wait` w
-    ON w.`day` = s.`day` AND w.`cluster` = s.`cluster` AND w.`job_uid` = s.`job_uid` AND w.`episode` = s.`episode`
-  WHERE s.`from_at` < :to_at AND COALESCE(s.`to_at`, s.`now_at`) > :from_at
-    AND (:any_cluster = 1 OR s.`cluster` IN (:cluster))
-    AND (:any_namespace = 1 OR s.`namespace` IN (:namespace))
-    AND (:any_tenant = 1 OR s.`tenant` IN (:tenant))
-    AND (:any_queue = 1 OR s.`queue` IN (:queue))
-    AND (:any_kind = 1 OR s.`job_kind` IN (:kind))
-    AND (:any_reason = 1 OR s.`reason` IN (:reason))
-)
+-- include _parts_in_range
 SELECT p.`reason`, p.`resource`, GROUPING(p.`resource`) AS `whole`, COUNT(DISTINCT p.`job_uid`) AS `jobs`,
   SUM(p.`weight` * (p.`end_ms` - p.`begin_ms`)) AS `ms`
 FROM p

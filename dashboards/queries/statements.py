@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
+import textwrap
 from collections.abc import Mapping
 from importlib import resources
 from typing import NamedTuple
 
+_INCLUDE = re.compile(r"^( *)-- include (\w+)\n", re.MULTILINE)
 _PARAMETER = re.compile(r":([a-z][a-z0-9_]*)")
 """A colon before a letter; the colons of times stand before digits."""
 _COMMENT = re.compile(r"^\s*--[^\n]*\n", re.MULTILINE)
@@ -31,16 +33,15 @@ class Statement(NamedTuple):
 @functools.cache
 def statement(name: str) -> Statement:
     """The statement of `NAME.sql`. Raises FileNotFoundError."""
-    text = (resources.files("dashboards.queries") / f"{name}.sql").read_text(encoding="utf-8")
-    text = _COMMENT.sub("", text).strip()
+    text = _COMMENT.sub("", _read(name)).strip()
     return Statement(text, frozenset(_PARAMETER.findall(text)))
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Every statement there is."""
-    files = resources.files("dashboards.queries").iterdir()
-    return tuple(sorted(file.name.removesuffix(".sql") for file in files if file.name.endswith(".sql")))
+    """Every statement there is; files that begin with `_` are parts of others."""
+    files = [file.name for file in resources.files("dashboards.queries").iterdir()]
+    return tuple(sorted(name.removesuffix(".sql") for name in files if name.endswith(".sql") and name[0] != "_"))
 
 
 def bind(name: str, parameters: Mapping[str, Value]) -> tuple[str, dict[str, str | int]]:
@@ -65,6 +66,12 @@ def bind(name: str, parameters: Mapping[str, Value]) -> tuple[str, dict[str, str
 def shipped() -> dict[str, str]:
     """Every statement with a literal in the place of each parameter, for a check by Doris' grammar."""
     return {f"figure_{name}": _PARAMETER.sub(_sample, statement(name).text) for name in names()}
+
+
+def _read(name: str) -> str:
+    """A file with the parts that it includes in their places."""
+    text = (resources.files("dashboards.queries") / f"{name}.sql").read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda found: textwrap.indent(_read(found[2]), found[1]), text)
 
 
 def _sample(found: re.Match[str]) -> str:

@@ -1,9 +1,4 @@
 -- From when to when there are waits.
 SELECT MIN(w.`started_at`) AS `first_at`, MAX(w.`now_at`) AS `now_at`
-FROM `v_job_wait` w
-WHERE (:any_cluster = 1 OR w.`cluster` IN (:cluster))
-  AND (:any_namespace = 1 OR w.`namespace` IN (:namespace))
-  AND (:any_tenant = 1 OR w.`tenant` IN (:tenant))
-  AND (:any_queue = 1 OR w.`queue` IN (:queue))
-  AND (:any_kind = 1 OR w.`job_kind` IN (:kind))
+-- include _waits
 LIMIT 1

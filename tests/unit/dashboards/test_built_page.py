@@ -58,6 +58,13 @@ def test_every_reason_has_a_look_in_the_order_in_which_charts_stack() -> None:
     assert looks == list(reasons.CODES)
 
 
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_every_detail_of_a_reason_has_a_text(language: str) -> None:
+    texts = json.loads((WEB / f"src/i18n/{language}.json").read_text())
+    details = {detail for several in reasons.DETAILS.values() for detail in several}
+    assert {f"detail.{detail}" for detail in details} == {name for name in texts if name.startswith("detail.")}
+
+
 def test_durations_read_as_in_the_sentence() -> None:
     cases = json.loads((WEB / "tests/durations.json").read_text())
     assert len(cases) > 10
