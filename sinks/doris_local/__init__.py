@@ -12,5 +12,5 @@ holds: `engine` (DuckDB), `catalog`, `definitions`, `keys` (the key models), `pa
 `listener`, `http`, `frontend`, `backend`, `mysql_wire`, `mysql_session`, `access`, `faults`; `server` joins them.
 
 No product code imports this room but its own launcher, `launch`, found by entry point. DuckDB and sqlglot are at home
-here and nowhere else. It looks only at `pipeline.errors` and `pipeline.clock`.
+here and nowhere else. It looks only at `pipeline.errors`, `clock` and `faults`.
 """

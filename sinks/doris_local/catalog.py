@@ -43,10 +43,9 @@ class Catalog:
         self.version = 0
         self._entries: dict[str, dict[str, Entry]] = {}
         self._lock = threading.Lock()
-        cursor = engine.cursor()
-        cursor.execute(STORE_SCHEMA)
-        self._read(cursor)
-        cursor.close()
+        with engine.cursor() as cursor:
+            cursor.execute(STORE_SCHEMA)
+            self._read(cursor)
 
     def _read(self, cursor: duckdb.DuckDBPyConnection) -> None:
         names = [row[0] for row in cursor.execute("SELECT name FROM store.main.database ORDER BY name").fetchall()]

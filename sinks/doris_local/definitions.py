@@ -32,18 +32,17 @@ class Definitions:
 
     def rebuild(self) -> None:
         """Make all functions and views that queries see; the first thing after opening the store."""
-        cursor = self._engine.cursor()
-        cursor.execute(macros.script())
-        views: list[schema.View] = []
-        for database in self._catalog.databases():
-            self._make_memory_schema(cursor, database)
-            for entry in self._catalog.entries(database).values():
-                if isinstance(entry.relation, schema.View):
-                    views.append(entry.relation)
-                else:
-                    self._show_table(cursor, entry.relation)
-        self._rebuild_views(cursor, views)
-        cursor.close()
+        with self._engine.cursor() as cursor:
+            cursor.execute(macros.script())
+            views: list[schema.View] = []
+            for database in self._catalog.databases():
+                self._make_memory_schema(cursor, database)
+                for entry in self._catalog.entries(database).values():
+                    if isinstance(entry.relation, schema.View):
+                        views.append(entry.relation)
+                    else:
+                        self._show_table(cursor, entry.relation)
+            self._rebuild_views(cursor, views)
 
     def _rebuild_views(self, cursor: duckdb.DuckDBPyConnection, views: list[schema.View]) -> None:
         """A view may be altered to use a younger one, so creation order is no order; go round until nothing changes."""
@@ -62,26 +61,22 @@ class Definitions:
 
     def execute(self, statement: ddl.Statement, database: str | None) -> None:
         """Raises SqlError if it may not be done, and then nothing has changed."""
-        with self._engine.write_lock:
-            cursor = self._engine.cursor()
-            try:
-                match statement:
-                    case ddl.CreateDatabase():
-                        self._create_database(cursor, statement)
-                    case ddl.DropDatabase():
-                        self._drop_database(cursor, statement)
-                    case ddl_table.CreateTable():
-                        self._create_table(cursor, statement, database)
-                    case ddl.CreateView():
-                        self._create_view(cursor, statement, database)
-                    case ddl.Drop():
-                        self._drop(cursor, statement, database)
-                    case ddl.Truncate():
-                        self._truncate(cursor, statement, database)
-                    case ddl.AlterTable():
-                        self._alter(cursor, statement, database)
-            finally:
-                cursor.close()
+        with self._engine.write_lock, self._engine.cursor() as cursor:
+            match statement:
+                case ddl.CreateDatabase():
+                    self._create_database(cursor, statement)
+                case ddl.DropDatabase():
+                    self._drop_database(cursor, statement)
+                case ddl_table.CreateTable():
+                    self._create_table(cursor, statement, database)
+                case ddl.CreateView():
+                    self._create_view(cursor, statement, database)
+                case ddl.Drop():
+                    self._drop(cursor, statement, database)
+                case ddl.Truncate():
+                    self._truncate(cursor, statement, database)
+                case ddl.AlterTable():
+                    self._alter(cursor, statement, database)
 
     # -- databases
 
@@ -252,11 +247,8 @@ class Definitions:
 
 def relation_columns(engine: Engine, catalog: Catalog, database: str, table: str) -> set[str]:
     """Lower-case column names of a table or view. Raises SqlError if there is none of that name."""
-    cursor = engine.cursor()
-    try:
+    with engine.cursor() as cursor:
         return {c.name.lower() for c in columns_of(cursor, catalog.relation(database, table))}
-    finally:
-        cursor.close()
 
 
 def _added(column: schema.Column) -> str:

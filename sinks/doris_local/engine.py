@@ -49,6 +49,7 @@ class Engine:
         folder.mkdir(parents=True, exist_ok=True)
         folder = folder.resolve()
         self.write_lock = threading.RLock()
+        self._cursor_lock = threading.Lock()
         self.on_fatal: Callable[[], object] = lambda: None
         self._root = duckdb.connect(
             ":memory:",
@@ -98,7 +99,8 @@ class Engine:
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for one thread at a time; close it."""
-        return self._root.cursor()
+        with self._cursor_lock:  # DuckDB refuses a second call on a connection instead of waiting
+            return self._root.cursor()
 
     @contextmanager
     def writing(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
@@ -123,9 +125,9 @@ class Engine:
             self.on_fatal()
 
     def close(self) -> None:
-        """Write everything into the file and let it go; queries still running end with an error."""
+        """Write everything into the file and let it go. No cursor may be at work."""
         with self.write_lock:
-            self._root.execute("FORCE CHECKPOINT store")
+            self._root.execute("CHECKPOINT store")
             self._root.close()
 
 

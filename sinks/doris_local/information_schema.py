@@ -92,12 +92,11 @@ class InformationSchema:
         self._catalog = catalog
         self._lock = threading.Lock()
         self._filled: dict[str, int] = {}
-        cursor = engine.cursor()
-        cursor.execute(f"CREATE SCHEMA memory.{name('db_' + INFORMATION_SCHEMA)}")
-        for table, columns in TABLES.items():
-            body = ", ".join(f"{name(c)} {t}" for c, t in columns.items())
-            cursor.execute(f"CREATE TABLE {visible_name(INFORMATION_SCHEMA, table)} ({body})")
-        cursor.close()
+        with engine.cursor() as cursor:
+            cursor.execute(f"CREATE SCHEMA memory.{name('db_' + INFORMATION_SCHEMA)}")
+            for table, columns in TABLES.items():
+                body = ", ".join(f"{name(c)} {t}" for c, t in columns.items())
+                cursor.execute(f"CREATE TABLE {visible_name(INFORMATION_SCHEMA, table)} ({body})")
 
     def resolve(self, table: str) -> tuple[str, str, str]:
         """The table in DuckDB, filled. Raises SqlError if there is none of that name."""
@@ -127,10 +126,8 @@ class InformationSchema:
 
     def _fill(self, table: str, rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]]) -> None:
         version = self._catalog.version
-        cursor = self._engine.cursor()
-        try:
-            columns = TABLES[table]
-            target = visible_name(INFORMATION_SCHEMA, table)
+        columns, target = TABLES[table], visible_name(INFORMATION_SCHEMA, table)
+        with self._engine.cursor() as cursor:
             given = [list(column) for column in zip(*rows(cursor), strict=True)]
             cursor.execute("BEGIN TRANSACTION")
             cursor.execute(f"DELETE FROM {target}")
@@ -138,9 +135,7 @@ class InformationSchema:
                 unnested = ", ".join(f"unnest(CAST(? AS {type_}[]))" for type_ in columns.values())
                 cursor.execute(f"INSERT INTO {target} SELECT {unnested}", given)
             cursor.execute("COMMIT")
-            self._filled[table] = version
-        finally:
-            cursor.close()
+        self._filled[table] = version
 
     # -- rows
 

@@ -59,12 +59,9 @@ def run(engine: Engine, labels: Labels, table: schema.Table, target: Target, sco
     """Insert the rows. Raises SqlError, or duckdb.Error of the query; then nothing was inserted."""
     shape, order = _shape(table, target.columns)
     query = translate.query(target.source, scope)
-    cursor = engine.cursor()
-    try:
+    with engine.cursor() as cursor:
         _stage(cursor, table, shape, order, query.sql)
         return _commit(engine, cursor, labels, table)
-    finally:
-        cursor.close()
 
 
 def _shape(table: schema.Table, named: tuple[str, ...]) -> tuple[rows.Shape, tuple[str, ...]]:

@@ -37,12 +37,11 @@ class Labels:
         self._lock = threading.Lock()
         self._held: dict[str, dict[str, Held]] = {}
         self._since_prune = 0
-        cursor = engine.cursor()
-        cursor.execute(STORE_SCHEMA)
-        rows = cursor.execute(
-            "SELECT database, label, transaction_id, done_ms FROM store.main.label ORDER BY transaction_id"
-        ).fetchall()
-        cursor.close()
+        with engine.cursor() as cursor:
+            cursor.execute(STORE_SCHEMA)
+            rows = cursor.execute(
+                "SELECT database, label, transaction_id, done_ms FROM store.main.label ORDER BY transaction_id"
+            ).fetchall()
         for database, label, transaction_id, done_ms in rows:
             self._held.setdefault(database, {})[label] = Held(transaction_id, "VISIBLE", done_ms)
         self._last_id = rows[-1][2] if rows else 1000

@@ -34,14 +34,20 @@ class Listener:
         self._thread.start()
 
     def stop(self) -> None:
-        """Accept no more and cut what is open."""
+        """Accept no more and read no more; what was read is answered yet."""
         with self._lock:
             for each in (self._socket, *self._open):
                 try:
-                    each.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it; closing alone does not
+                    each.shutdown(socket.SHUT_RD)  # wakes the thread that waits for it; closing alone does not
                 except OSError:
                     pass  # the client was faster
         self._socket.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a client is still being served."""
+        with self._lock:
+            return bool(self._open)
 
     def _accept(self) -> None:
         while True:

@@ -62,22 +62,20 @@ class Loader:
 
     def run(self, order: Order, body: Path, result: Result) -> None:
         """Load the file's rows, filling `result` on the way. Raises LoadFailed, and then nothing was loaded."""
-        cursor = self._engine.cursor()
         try:
-            began = time.monotonic_ns()
-            self._stage(cursor, order, body, result)
-            result.read_ms = (time.monotonic_ns() - began) // 1_000_000
-            if result.total and result.filtered / result.total > order.max_filter_ratio:
-                raise LoadFailed("[DATA_QUALITY_ERROR]too many filtered rows")
-            began = time.monotonic_ns()
-            self._commit(cursor, order)
-            result.loaded = result.total - result.filtered
-            result.write_ms = (time.monotonic_ns() - began) // 1_000_000
+            with self._engine.cursor() as cursor:
+                began = time.monotonic_ns()
+                self._stage(cursor, order, body, result)
+                result.read_ms = (time.monotonic_ns() - began) // 1_000_000
+                if result.total and result.filtered / result.total > order.max_filter_ratio:
+                    raise LoadFailed("[DATA_QUALITY_ERROR]too many filtered rows")
+                began = time.monotonic_ns()
+                self._commit(cursor, order)
+                result.loaded = result.total - result.filtered
+                result.write_ms = (time.monotonic_ns() - began) // 1_000_000
         except duckdb.Error as error:
             self._engine.watch(error)
             raise LoadFailed(f"[INTERNAL_ERROR]{str(error).splitlines()[0]}") from error
-        finally:
-            cursor.close()
 
     def _stage(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, result: Result) -> None:
         bad: list[bytes] = []

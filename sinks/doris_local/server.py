@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from pipeline import clock
 from sinks.doris_local import http
 from sinks.doris_local.access import Access
 from sinks.doris_local.backend import Backend
@@ -21,6 +23,8 @@ from sinks.doris_local.listener import Listener
 from sinks.doris_local.load import Loader
 from sinks.doris_local.mysql_session import SqlPort
 from sinks.doris_local.statements import Statements
+
+STOP_S = 20.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +59,7 @@ class Server:
         labels = Labels(self._engine)
         definitions = Definitions(self._engine, catalog, labels)
         definitions.rebuild()
-        statements = Statements(self._engine, catalog, labels, definitions, faults)
+        self._statements = statements = Statements(self._engine, catalog, labels, definitions, faults)
         backend = Backend(access, catalog, labels, Loader(self._engine, catalog, labels), faults, self._engine.scratch)
         backend_listener = Listener(options.backend_port, partial(http.serve, handle=backend.handle))
         backend.port = backend_listener.port
@@ -73,8 +77,18 @@ class Server:
         for listener in self._listeners:
             listener.start()
 
-    def stop(self) -> None:
-        """Take no more, let a running commit finish, write everything into the file."""
+    def stop(self) -> bool:
+        """Take no more, end queries, let loads that were read finish, write everything into the file.
+
+        False if something went on for too long: then the file is left as after a crash, which loses nothing.
+        """
         for listener in self._listeners:
             listener.stop()
+        deadline = clock.monotonic_s() + STOP_S
+        while any(listener.busy for listener in self._listeners):
+            if clock.monotonic_s() > deadline:
+                return False
+            self._statements.interrupt()
+            time.sleep(0.01)
         self._engine.close()
+        return True

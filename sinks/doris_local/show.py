@@ -109,27 +109,28 @@ class Show:
                  "Index_length", "Data_free", "Auto_increment", "Create_time", "Update_time", "Check_time", "Collation",
                  "Checksum", "Create_options", "Comment")  # fmt: skip
         rows = []
-        cursor = self._engine.cursor()
-        for name, entry in sorted(self._catalog.entries(database).items() if database != INFORMATION_SCHEMA else ()):
-            relation = entry.relation
-            is_table = isinstance(relation, schema.Table)
-            count = row_count(cursor, relation) if isinstance(relation, schema.Table) else None
-            middle = (None,) * 9
-            rows.append(
-                (
-                    name,
-                    "Doris" if is_table else "View",
-                    None,
-                    None,
-                    count,
-                    *middle,
-                    "utf-8",
-                    None,
-                    None,
-                    relation.comment,
+        with self._engine.cursor() as cursor:
+            for name, entry in sorted(
+                self._catalog.entries(database).items() if database != INFORMATION_SCHEMA else ()
+            ):
+                relation = entry.relation
+                is_table = isinstance(relation, schema.Table)
+                count = row_count(cursor, relation) if isinstance(relation, schema.Table) else None
+                middle = (None,) * 9
+                rows.append(
+                    (
+                        name,
+                        "Doris" if is_table else "View",
+                        None,
+                        None,
+                        count,
+                        *middle,
+                        "utf-8",
+                        None,
+                        None,
+                        relation.comment,
+                    )
                 )
-            )
-        cursor.close()
         return results.texts(heads, ask.filtered(rows))
 
     def _columns(self, ask: _Ask) -> results.Table:
@@ -177,11 +178,8 @@ class Show:
                 raise errors.unknown_table(database, table)
             return schema.View(database=database, name=table, query=""), columns
         relation = self._catalog.relation(database, table)
-        cursor = self._engine.cursor()
-        try:
+        with self._engine.cursor() as cursor:
             return relation, columns_of(cursor, relation)
-        finally:
-            cursor.close()
 
     def _create(self, ask: _Ask) -> results.Table:
         kind = ask.word()
@@ -227,9 +225,8 @@ class Show:
         table = self._catalog.table(*ask.from_table())
         heads = ("PartitionId", "PartitionName", "VisibleVersion", "State", "PartitionKey", "Range", "DistributionKey",
                  "Buckets", "ReplicationNum", "DataSize")  # fmt: skip
-        cursor = self._engine.cursor()
-        spans = partitions.present(cursor, table)
-        cursor.close()
+        with self._engine.cursor() as cursor:
+            spans = partitions.present(cursor, table)
         spread, buckets = ", ".join(table.hash_columns) or "RANDOM", table.buckets or "AUTO"
         rows = []
         for place, span in enumerate(spans, 1):

@@ -43,6 +43,8 @@ class Statements:
         self._definitions = definitions
         self._faults = faults
         self._information_schema = InformationSchema(engine, catalog)
+        self._lock = threading.Lock()
+        self._running: set[duckdb.DuckDBPyConnection] = set()
         self.show = Show(engine, catalog)
 
     def use(self, session: Session, database: str) -> None:
@@ -111,11 +113,15 @@ class Statements:
             raise errors.refused("There is no scanNode Backend available.[10001: not alive]")
         query = translate.query(text, self._scope(session))
         cursor = self._engine.cursor()
+        with self._lock:
+            self._running.add(cursor)
         timer = threading.Timer(variables.timeout_s(session.variables), cursor.interrupt)
         timer.daemon = True
 
         def close() -> None:
             timer.cancel()
+            with self._lock:
+                self._running.discard(cursor)
             cursor.close()
 
         try:
@@ -125,6 +131,12 @@ class Statements:
             close()
             raise
         return results.from_duckdb(cursor, query.labels, close)
+
+    def interrupt(self) -> None:
+        """End all queries that are running."""
+        with self._lock:
+            for cursor in self._running:
+                cursor.interrupt()
 
     def _insert(self, session: Session, text: str, tokens: list[Token]) -> results.Done:
         target = insert.read(text, tokens)
