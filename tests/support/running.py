@@ -22,6 +22,8 @@ from tests.support.cluster import free_port, poll
 class Pipeline:
     """`up` with these arguments over `data`; ends with the block. `log` is its stderr."""
 
+    command = "up"
+
     def __init__(self, data: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.data = data
         self.port = free_port()
@@ -47,7 +49,7 @@ class Pipeline:
         """Starts it, in a process group of its own, and waits for nothing. `env`: further variables, this time only."""
         # If the test run is killed, the kernel takes it along; its local Doris follows.
         guard = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
-        command = [*guard, sys.executable, "-m", "pipeline.cli.main", "up", *self._arguments]
+        command = [*guard, sys.executable, "-m", "pipeline.cli.main", self.command, *self._arguments]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command,
@@ -104,6 +106,16 @@ class Pipeline:
     def sql_port(self) -> int:
         """MySQL port of its local Doris."""
         return int(json.loads((Places(self.data).doris / "address.json").read_text())["mysql_port"])
+
+    @property
+    def warehouse_pid(self) -> int | None:
+        """Process of its local Doris, None while there is none."""
+        assert self.process is not None
+        for listed in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            for pid in listed.read_text().split():
+                if "sinks.doris_local" in Path(f"/proc/{pid}/cmdline").read_text():
+                    return int(pid)
+        return None
 
     def sql(self, statement: str, *values: Any) -> list[dict[str, Any]]:
         """Rows of a query, read with pymysql."""

@@ -1,0 +1,121 @@
+"""What a new user does first: the demo starts, answers, ends, and starts again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.support.cluster import free_port, poll
+from tests.support.running import Pipeline
+
+
+class Demo(Pipeline):
+    """`kube-collector demo` in a process group of its own, as a terminal has it."""
+
+    command = "demo"
+
+
+def run(*arguments: str, limit_s: float = 60) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pipeline.cli.main", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+
+
+def children_of(pid: int) -> set[int]:
+    """Processes below a process."""
+    found, edge = set(), {pid}
+    while edge:
+        nearer = {
+            int(entry.name)
+            for entry in Path("/proc").iterdir()
+            if entry.name.isdigit() and _parent(int(entry.name)) in edge and int(entry.name) not in found
+        }
+        found |= nearer
+        edge = nearer
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
+
+
+def test_the_demo_answers_soon_ends_with_ctrl_c_and_starts_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        with Demo(tmp_path / "demo") as demo:
+            poll("the demo shows jobs", lambda: (demo.try_get("jobs") or {}).get("items"), 60)
+            poll("a job of the recording waits or waited", lambda: (demo.try_get("overview") or {}).get("longest"), 60)
+            assert demo.get("jobs")["replay"]
+            below = children_of(demo.process.pid)
+            assert below
+            assert demo.stop(signal.SIGINT) == 130
+            gone = lambda: all(_parent(pid) == -1 for pid in below)  # noqa: E731
+            poll("nothing is left", gone, 10)
+
+
+def test_a_taken_port_is_one_clear_error_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("demo", "--port", str(port), "--data-dir", str(tmp_path / "demo"))
+    assert done.returncode == 1
+    assert f"port {port} on 127.0.0.1 is taken" in done.stderr
+    assert "dashboards.port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_is_not_the_demos_is_never_emptied(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("keep me")
+    done = run("demo", "--port", str(free_port()), "--data-dir", str(tmp_path))
+    assert done.returncode == 1
+    assert "holds something else" in done.stderr
+    assert (tmp_path / "precious.txt").read_text() == "keep me"
+
+
+def test_no_recording_is_one_clear_error(tmp_path: Path) -> None:
+    done = run(
+        "up", "--replay", str(tmp_path / "nowhere"), "--data-dir", str(tmp_path / "data"), "--port", str(free_port())
+    )
+    assert done.returncode == 1
+    assert "there is no such recording" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_replay_goes_on_where_it_was_stopped_and_adds_nothing_twice(tmp_path: Path) -> None:
+    recording = str(Path(__file__).parent.parent.parent / "examples" / "kube-a")
+    whole = run("replay", recording, "--set", f"data_dir={tmp_path / 'whole'}")
+    assert whole.returncode == 0
+    command = [
+        sys.executable,
+        "-m",
+        "pipeline.cli.main",
+        "replay",
+        recording,
+        "--speed",
+        "40x",
+        "--set",
+        f"data_dir={tmp_path / 'cut'}",
+    ]
+    for after_s in (1.5, 2.5):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        log = tmp_path / "cut" / "spool" / "records" / "0000000001.ndjson"
+        poll("records are written", lambda: log.exists() and log.stat().st_size > 1000, 30)
+        began = time.monotonic()
+        poll("some time has passed", lambda: time.monotonic() - began > after_s, 10)
+        process.kill()
+        process.wait()
+    assert run("replay", recording, "--set", f"data_dir={tmp_path / 'cut'}").returncode == 0
+    assert ids(tmp_path / "cut") == ids(tmp_path / "whole")
+
+
+def ids(data: Path) -> list[str]:
+    """Ids of all records but ticks, in order; copies, which a kill before the checkpoint leaves, once."""
+    done = run("spool", "cat", "--data-dir", str(data), *(f"--type={each}" for each in ("object", "event", "gap")))
+    found = list(dict.fromkeys(json.loads(line)["id"] for line in done.stdout.splitlines()))
+    assert len(found) > 1000
+    return found
