@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { isStale, USUAL_ALARM_MS } from "../src/api/stale";
+import { replayOf } from "../src/api/replay";
 import { filled, PROMISE_AT } from "../src/lists/bar";
 import { merge } from "../src/lists/merge";
 import { filtersOf } from "../src/lists/query";
@@ -62,6 +63,14 @@ test("a range begins at a step, so that its address stays the same for a while",
   expect(now - from).toBeLessThan(3_660_001);
   expect(since("1h", from + 3_600_000 + 59_999)).toBe(from);
   expect(since("", now)).toBeNull();
+});
+
+test("a recording that is played shows how far it has come", () => {
+  const replay = { begin_ms: 1, end_ms: 9, at_ms: 4, done: false };
+  expect(replayOf({ sinks: { failure: null }, collector: { replay } })).toEqual(replay);
+  expect(replayOf({ collector: { replay: { begin_ms: 1 } } })).toBeNull();
+  expect(replayOf({ odd: null })).toBeNull();
+  expect(replayOf(null)).toBeNull();
 });
 
 test("only filters are asked for", () => {

@@ -220,6 +220,8 @@ export interface Pipeline extends Fresh {
   watches: WatchState[] | null;
   dead_letters: { count: number; latest: DeadLetter[] } | null;
   counters: Record<string, number> | null;
+  /** What each stage that runs beside the page shows of itself. */
+  process: Record<string, unknown> | null;
   /** Why the warehouse cannot be asked. */
   warehouse: string | null;
 }

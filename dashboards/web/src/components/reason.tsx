@@ -1,5 +1,8 @@
 /** A reason as it looks everywhere: swatch with its pattern, title, and the resource it is about. */
+import { word } from "../i18n";
 import { colourVar, patternClass } from "../reasons/palette";
+import { prefs } from "../state/prefs";
+import { useStore } from "../state/store";
 
 export function Swatch({ reason }: { reason: string }) {
   return <span class={`swatch ${patternClass(reason)}`} style={{ "--c": colourVar(reason) }} aria-hidden="true" />;
@@ -8,16 +11,19 @@ export function Swatch({ reason }: { reason: string }) {
 export interface ReasonLike {
   reason: string;
   title: string;
+  detail?: string | null;
   resource: string | null;
 }
 
 export function ReasonName({ of }: { of: ReasonLike }) {
+  const { lang } = useStore(prefs);
+  const more = [of.detail && word(lang, "detail", of.detail), of.resource].filter(Boolean).join(" · ");
   return (
-    <span class="reason" title={`${of.title}${of.resource ? ` · ${of.resource}` : ""}\n${of.reason}`}>
+    <span class="reason" title={[of.title, more, of.reason].filter(Boolean).join("\n")}>
       <Swatch reason={of.reason} />
       <span class="reason-text">
         <span class="reason-title">{of.title}</span>
-        {of.resource && <span class="reason-resource">{of.resource}</span>}
+        {more && <span class="reason-resource">{more}</span>}
       </span>
     </span>
   );

@@ -21,7 +21,7 @@ interface Props {
 
 export function Answer({ why, episode, at_ms, dim, failed }: Props) {
   const t = useTranslate();
-  if (!why) return failed ? null : <div class="answer"><Skeleton tall lines={[85, 40]} /></div>;
+  if (!why) return failed ? null : <div class="answer"><Skeleton lines={[85, 40]} /></div>;
   return (
     <section class={`answer${dim ? " dim" : ""}`} aria-busy={dim}>
       {at_ms !== null && <AsOf at_ms={at_ms} elapsed_ms={episode ? Math.max(0, at_ms - episode.started_ms) : 0} />}

@@ -28,7 +28,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
         <Swatch reason={segment.reason} />
         {segment.title}
         {segment.resource && <span class="part-resource">{segment.resource}</span>}
-        {segment.detail && <span class="tag">{segment.detail}</span>}
+        {segment.detail && <span class="tag" title={segment.detail}>{word(lang, "detail", segment.detail)}</span>}
         {segment.estimated && <span class="tag" title={t("job.estimated_what")}>{t("job.estimated")}</span>}
       </h3>
       <p class="part-figures num">
@@ -40,7 +40,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
         <button type="button" class="link" onClick={() => onMoment(Math.max(segment.from_ms, end - 1))}>{t("job.this_moment")}</button>
       </p>
       <Nodes nodes={segment.nodes} total={segment.total_nodes} />
-      {segment.message ? <p class="part-message mono" tabIndex={0}>{segment.message}</p> : <p class="faint">{t(segment.reason === "gap" ? "job.gap_what" : "job.no_message")}</p>}
+      {segment.message ? <p class="part-message mono" tabIndex={0}>{segment.message}</p> : <p class="part-none faint">{t(segment.reason === "gap" ? "job.gap_what" : "job.no_message")}</p>}
       {segment.also.length > 0 && <AlsoTrue also={segment.also} />}
       {segment.evidence && (
         <p class="part-evidence faint">

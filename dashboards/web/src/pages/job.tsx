@@ -43,7 +43,9 @@ export function JobView({ where }: { where: Where }) {
         {why.data && <Heading why={why.data} />}
       </Trail>
       {page.problem && <ProblemNote problem={page.problem} retry={page.reload} kept={page.data !== null} />}
-      {why.problem && !page.problem && <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />}
+      {why.problem && !page.problem && (
+        at_ms !== null && why.problem.status === 404 ? <TooEarly problem={why.problem} /> : <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />
+      )}
       <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.busy} failed={why.problem !== null} />
       {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (
@@ -104,6 +106,17 @@ function Trail({ where: [cluster, namespace, kind, name], children }: { where: W
         {children}
       </div>
     </header>
+  );
+}
+
+/** The moment of the link is before anything of the job was seen. */
+function TooEarly({ problem }: { problem: Problem }) {
+  const t = useTranslate();
+  return (
+    <Note tone="calm" icon="clock" title={problem.detail ?? problem.title}>
+      {problem.hint && <p>{problem.hint}</p>}
+      <button type="button" class="link" onClick={() => adjust({ at: null })}>{t("job.back_to_now")}</button>
+    </Note>
   );
 }
 

@@ -2,6 +2,7 @@
 import { address } from "../api/client";
 import { OPEN_MS, useResource } from "../api/resource";
 import { isStale } from "../api/stale";
+import { replayOf, type ReplayState } from "../api/replay";
 import type { Pipeline, StageState, WatchState } from "../api/types";
 import { Moment } from "../components/moment";
 import { Panel } from "../components/panel";
@@ -30,6 +31,7 @@ export function PipelineView() {
               <p>{data.warehouse}</p>
             </Note>
           )}
+          <Replay of={replayOf(data.process)} />
           <Stages of={data} />
           <Watches of={data} />
           <div class="columns">
@@ -39,6 +41,21 @@ export function PipelineView() {
         </>
       )}
     </div>
+  );
+}
+
+/** How far the recording has been played. */
+function Replay({ of }: { of: ReplayState | null }) {
+  const t = useTranslate();
+  if (!of) return null;
+  const played = Math.max(0, Math.min(of.at_ms, of.end_ms) - of.begin_ms);
+  const whole = Math.max(1, of.end_ms - of.begin_ms);
+  return (
+    <section class="panel replay" aria-label={t("fresh.replay")}>
+      <b>{t("fresh.replay")}</b>
+      <span class="meter" aria-hidden="true"><span style={{ width: `${(played / whole) * 100}%` }} /></span>
+      <span class="num">{t(of.done ? "pipeline.replay_done" : "pipeline.replay_at", { played: duration(played), whole: duration(whole) })}</span>
+    </section>
   );
 }
 
@@ -102,6 +119,7 @@ const DOTS: Readonly<Record<string, string>> = {
 function Watches({ of }: { of: Pipeline }) {
   const t = useTranslate();
   if (!of.watches) return <Panel title={t("pipeline.watches")}><NotKnown /></Panel>;
+  if (of.watches.every((watch) => watch.frames === undefined)) return <WatchNames of={of.watches} />;
   return (
     <Panel title={t("pipeline.watches")} flush>
       <div class="scroll" tabIndex={0} role="group" aria-label={t("pipeline.watches")}>
@@ -125,6 +143,23 @@ function Watches({ of }: { of: Pipeline }) {
   );
 }
 
+/** A replay plays the watches that were recorded; there is nothing more to say of each. */
+function WatchNames({ of }: { of: readonly WatchState[] }) {
+  const t = useTranslate();
+  return (
+    <Panel title={t("pipeline.watches")} aside={<span class="faint num">{of.length}</span>}>
+      <ul class="names">
+        {of.map(({ watch, state }) => (
+          <li key={watch} title={state}>
+            <span class={`dot ${DOTS[state] ?? "dot-stale"}`} aria-hidden="true" />
+            {watch}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
 function Watch({ of, near_ms }: { of: WatchState; near_ms: number | null }) {
   const { lang } = useStore(prefs);
   return (
@@ -141,6 +176,9 @@ function Watch({ of, near_ms }: { of: WatchState; near_ms: number | null }) {
   );
 }
 
+/** Known, but there are none: no reason to show a part for them. */
+const noCounters = (of: Pipeline): boolean => of.counters !== null && Object.keys(of.counters).length === 0;
+
 const None = () => <span class="faint">–</span>;
 
 function DeadLetters({ of }: { of: Pipeline }) {
@@ -148,7 +186,7 @@ function DeadLetters({ of }: { of: Pipeline }) {
   const { lang } = useStore(prefs);
   const dead = of.dead_letters;
   return (
-    <Panel title={t("pipeline.dead")} flush class="span-main" aside={dead && dead.count > 0 ? <span class="num tone-bad">{t("pipeline.dead_count", { n: count(dead.count, lang) })}</span> : undefined}>
+    <Panel title={t("pipeline.dead")} flush class={noCounters(of) ? "span-all" : "span-main"} aside={dead && dead.count > 0 ? <span class="num tone-bad">{t("pipeline.dead_count", { n: count(dead.count, lang) })}</span> : undefined}>
       {!dead ? <NotKnown /> : dead.latest.length === 0 ? (
         <Empty title={t("pipeline.dead_none")} what={t("pipeline.dead_none_what")} />
       ) : (
@@ -184,6 +222,7 @@ const nameOf = (counter: string): string => counter.split("/").slice(-2).join(" 
 function Counters({ of }: { of: Pipeline }) {
   const t = useTranslate();
   const { lang } = useStore(prefs);
+  if (noCounters(of)) return null;
   const entries = Object.entries(of.counters ?? {});
   return (
     <Panel title={t("pipeline.counters")} class="span-side">

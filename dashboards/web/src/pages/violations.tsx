@@ -31,7 +31,7 @@ export function ViolationsView() {
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       <div class={`panel${busy && data ? " dim" : ""}`} aria-busy={busy}>
         {!data ? !problem && <Skeleton /> : data.items.length === 0 ? (
-          <Empty title={t("violations.empty")} what={t(state ? "violations.empty_what" : "overview.none_violated_what")} />
+          <Empty title={t(state ? "violations.empty_state" : "violations.empty")} what={t(state ? "violations.empty_what" : "overview.none_violated_what")} />
         ) : (
           <ViolationTable items={data.items} now_ms={data.now_ms} />
         )}
