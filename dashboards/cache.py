@@ -46,6 +46,14 @@ class Cache(Generic[T]):
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
             self._slots.move_to_end(key)
-            if len(self._slots) > MAX_KEPT:
-                self._slots.popitem(last=False)
+            self._forget_old()
             return slot
+
+    def _forget_old(self) -> None:
+        """Lets go of what is too old or too much, but for the newest; values may be large."""
+        now_s = clock.monotonic_s()
+        while len(self._slots) > 1:
+            oldest = next(iter(self._slots.values()))
+            if len(self._slots) <= MAX_KEPT and not 0 <= oldest.until_s <= now_s:
+                return
+            self._slots.popitem(last=False)

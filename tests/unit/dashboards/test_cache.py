@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import pytest
 
@@ -58,6 +60,19 @@ def test_the_oldest_go_when_there_are_many(now):
         kept.get(number, make)
     assert kept.get(cache.MAX_KEPT, make) == cache.MAX_KEPT + 1
     assert kept.get(0, make) == cache.MAX_KEPT + 2
+
+
+def test_what_is_old_takes_no_memory(now):
+    class Value:
+        pass
+
+    kept = Cache(1.0)
+    value = weakref.ref(kept.get("large", Value))
+    assert value() is not None
+    now[0] += 1.0
+    kept.get("other", Value)
+    gc.collect()
+    assert value() is None
 
 
 def test_who_asks_while_the_question_is_under_way_waits_for_its_answer():
