@@ -142,7 +142,10 @@ class JobOperator:
     def _timers(self, state: JobState, now: int) -> dict[str, int | None]:
         """The timers that are other than before."""
         wanted: dict[str, int] = {}
-        if any(episode.dirty for episode in state.episodes[-2:]):
+        dirty = any(episode.dirty for episode in state.episodes[-2:])
+        if not dirty and state.waiting and REFRESH in state.due:
+            return {}  # nothing they depend on has changed
+        if dirty:
             wanted[ROWS] = now - now % SECOND_MS + SECOND_MS
         if state.waiting:
             self._while_it_waits(state, wanted, now)

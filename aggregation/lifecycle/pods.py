@@ -29,6 +29,8 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         return _take_bare(state, pod, change, sight)
     shape = shapes.decode("", "Pod", change.object)
     assert isinstance(shape, PodShape)
+    if pod is not None and _as_before(pod, shape) and change.change != "deleted":
+        return NOTHING
     before = None if pod is None else _Before(pod)
     if pod is None:
         pod = _first_sight(state, shape, change, sight)
@@ -43,6 +45,13 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         return _deleted(state, change, sight, before)
     counts.add(state, pod)
     return _noted(state, change.uid, pod, before)
+
+
+def _as_before(pod: Pod, shape: PodShape) -> bool:
+    """Most records of pods that have their node tell nothing of a wait: probes, addresses, containers."""
+    if not pod.bound or pod.phase != (shape.status.phase or "Pending"):
+        return False
+    return pod.lost_ms is not None or shape.metadata.deletion_timestamp is None
 
 
 class _Before:

@@ -17,7 +17,7 @@ from tests.support.story import CLUSTER, told
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 OPTIONS = topology.Options(default_waiting_ms=30_000)
-MOVING = {"as_of", "wait_ms", "ms", "leading_share", "overrun_ms", "estimated_ms", "gap_ms"}
+MOVING = {"as_of", "sla", "wait_ms", "ms", "leading_share", "overrun_ms", "estimated_ms", "gap_ms"}
 LEADING = {"leading_reason", "leading_detail", "leading_resource", "reason", "resource", "fingerprint"}
 
 
@@ -112,6 +112,19 @@ def test_the_order_of_records_of_different_jobs_does_not_matter(one, two, random
     end = max(one.now, two.now) + 2000
     apart = {**final([*one.log, Logged(end, None)]), **final([*two.log, Logged(end, None)])}
     assert final([*shuffled(one.log, two.log, random), Logged(end, None)]) == apart
+
+
+@FEW
+@given(lives(blind=True), st.randoms())
+def test_how_late_records_arrive_at_the_log_changes_no_wait(story, random):
+    log, stamp = [], 0
+    for line in story.log:
+        stamp = max(stamp, line.stamp + random.choice((0, 0, 5, 700, 4000)))
+        log.append(Logged(stamp, line.record))
+    late = final([*log, Logged(stamp + 2000, None)])
+    # A violation may be thought open for a while, and is withdrawn then.
+    kept = {key: row for key, row in late.items() if row.get("state") != "withdrawn"}
+    assert kept == {key: row for key, row in final(ended(story)).items() if row.get("state") != "withdrawn"}
 
 
 def shuffled(one, two, random):
