@@ -111,10 +111,11 @@ class Pipeline:
     def warehouse_pid(self) -> int | None:
         """Process of its local Doris, None while there is none."""
         assert self.process is not None
-        for listed in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            for pid in listed.read_text().split():
-                if "sinks.doris_local" in Path(f"/proc/{pid}/cmdline").read_text():
-                    return int(pid)
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+        for line in listed.stdout.splitlines():
+            pid, parent, command = line.split(maxsplit=2)
+            if int(parent) == self.process.pid and "sinks.doris_local" in command:
+                return int(pid)
         return None
 
     def sql(self, statement: str, *values: Any) -> list[dict[str, Any]]:

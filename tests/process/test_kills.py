@@ -1,0 +1,102 @@
+"""The whole pipeline killed with SIGKILL, again and again: in the end the tables hold what a straight pass gives them.
+
+This is the short form; `make chaos` is the long one, with many more kills, at random, and on a live cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline import faults
+from tests.support import straight
+from tests.support.cluster import poll
+from tests.support.running import Pipeline
+from tests.support.straight import Rows
+
+RECORDING = Path(__file__).parents[2] / "examples" / "kube-a"
+PACE = "20x"
+END_MS = straight.end_ms(RECORDING)
+
+
+def replay(folder: Path, speed: str = PACE) -> Pipeline:
+    return Pipeline(folder, "--replay", str(RECORDING), "--speed", speed)
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Iterator[Pipeline]:
+    """One that is not started yet."""
+    made = replay(tmp_path / "data")
+    yield made
+    made.kill()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    """Rows of a straight pass."""
+    rows = straight.finish(replay(tmp_path_factory.mktemp("straight") / "data", "max"), END_MS)
+    assert all(rows[name] for name in (*straight.JUDGED, "object_change", "event"))
+    return rows
+
+
+def same(expected: dict[str, Rows], found: dict[str, Rows]) -> None:
+    wrong = [str(each) for each in straight.compare(expected, found) if not each.none]
+    assert not wrong, "\n".join(wrong)
+
+
+def die_at(pipeline: Pipeline, point: str) -> None:
+    """A life that ends, with its local Doris, at a fault point."""
+    pipeline.launch(**{faults.ENVIRONMENT: point, faults.GROUP: "1"})
+    assert pipeline.process is not None
+    assert pipeline.process.wait(60) == -signal.SIGKILL, point
+    pipeline.kill()
+
+
+def test_killed_inside_its_writes_and_at_any_moment_it_ends_as_if_nothing_had_been(
+    expected: dict[str, Rows], pipeline: Pipeline
+) -> None:
+    for point in (
+        "log.index:3",
+        "aggregation.transaction:3",
+        "sinks.loaded:4",
+        "doris_local.commit:6",
+        "spool.commit:4",
+    ):
+        die_at(pipeline, point)
+    pipeline.start()
+    pipeline.kill()
+    same(expected, straight.finish(pipeline, END_MS))
+
+
+def test_a_local_doris_that_dies_or_stands_still_is_caught_up_with(
+    expected: dict[str, Rows], pipeline: Pipeline
+) -> None:
+    def warehouse(number: signal.Signals) -> None:
+        pid = pipeline.warehouse_pid
+        assert pid is not None
+        os.kill(pid, number)
+
+    with pipeline:
+        poll("something is loaded", lambda: straight.loaded_ms(pipeline) > 0, 30)
+        warehouse(signal.SIGKILL)
+        poll("it loads again", advances(pipeline), 60)
+        warehouse(signal.SIGSTOP)
+        time.sleep(1.5)  # loads are under way or wait, the log goes on
+        warehouse(signal.SIGCONT)
+        poll("it loads again", advances(pipeline), 60)
+        os.killpg(pipeline.process.pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.killpg(pipeline.process.pid, signal.SIGCONT)
+        poll("everything is loaded", lambda: straight.loaded_ms(pipeline) >= END_MS, 60)
+        same(expected, straight.read(pipeline))
+
+
+def advances(pipeline: Pipeline) -> Callable[[], bool]:
+    """Whether more is loaded than was when this was called."""
+    before_ms = straight.loaded_ms(pipeline)
+    return lambda: straight.loaded_ms(pipeline) > before_ms

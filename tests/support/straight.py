@@ -1,0 +1,91 @@
+"""A run that was killed against a run that was not: every row of every table, every column.
+
+A replay writes the log that a straight pass writes, and rows are a function of the log alone. So nothing is left out
+of the comparison, not even `version` and `as_of`; only the table `progress`, which holds the loader's clock, is not
+compared at all.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pymysql
+
+from collector.replay.recording import Recording
+from pipeline.records import tables
+from pipeline.records.tables import PROGRESS, TABLES
+from tests.support.cluster import poll
+from tests.support.running import Pipeline
+
+Rows = dict[tuple[Any, ...], dict[str, Any]]
+COMPARED = tuple(name for name in TABLES if name != PROGRESS.name)
+JUDGED = (tables.JOB_WAIT.name, tables.WAIT_SEGMENT.name, tables.WAIT_REASON_HOUR.name, tables.SLA_VIOLATION.name)
+
+
+class Difference(NamedTuple):
+    """How a table differs from the straight one: keys that are missing, that are too many, whose rows are others."""
+
+    table: str
+    rows: int
+    lost: list[tuple[Any, ...]]
+    extra: list[tuple[Any, ...]]
+    different: list[tuple[Any, ...]]
+
+    @property
+    def none(self) -> bool:
+        return not (self.lost or self.extra or self.different)
+
+    def __str__(self) -> str:
+        counts = f"{self.rows} rows, {len(self.lost)} lost, {len(self.extra)} extra, {len(self.different)} different"
+        shown = [*self.lost[:3], *self.extra[:3], *self.different[:3]]
+        return f"{self.table}: {counts}" + "".join(f"\n    {key}" for key in shown)
+
+
+def read(pipeline: Pipeline) -> dict[str, Rows]:
+    """All rows of the compared tables, by key."""
+    found: dict[str, Rows] = {}
+    for name in COMPARED:
+        key = TABLES[name].key
+        found[name] = {tuple(row[k] for k in key): row for row in pipeline.sql(f"SELECT * FROM {name}")}
+    return found
+
+
+def compare(
+    straight: Mapping[str, Rows], other: Mapping[str, Rows], names: Iterable[str] = COMPARED
+) -> list[Difference]:
+    """Table by table."""
+    return [_difference(name, straight[name], other[name]) for name in names]
+
+
+def end_ms(recording: Path) -> int:
+    """Log time at which a replay is over: its last tick."""
+    return (Recording(recording).bounds()[1] // 1000 + 1) * 1000
+
+
+def finish(pipeline: Pipeline, until_ms: int, limit_s: float = 120.0) -> dict[str, Rows]:
+    """Starts it, lets it come to the end, reads its rows, and ends it as Ctrl-C would."""
+    with pipeline:
+        poll("everything is judged and loaded", lambda: loaded_ms(pipeline) >= until_ms, limit_s)
+        found = read(pipeline)
+        assert pipeline.stop() == 130
+    return found
+
+
+def loaded_ms(pipeline: Pipeline) -> int:
+    """Log time up to which both raw and judged rows are in the warehouse; progress is loaded after what it speaks of."""
+    try:
+        rows = pipeline.sql(f"SELECT stage, log_at FROM {PROGRESS.name}")
+    except (OSError, pymysql.Error):
+        return -1
+    at = {row["stage"]: int(row["log_at"].replace(tzinfo=datetime.UTC).timestamp() * 1000) for row in rows}
+    return min(at.get("aggregation", -1), at.get("loader", -1))
+
+
+def _difference(name: str, straight: Rows, other: Rows) -> Difference:
+    lost = [key for key in straight if key not in other]
+    extra = [key for key in other if key not in straight]
+    different = [key for key in straight if key in other and straight[key] != other[key]]
+    return Difference(name, len(straight), lost, extra, different)
