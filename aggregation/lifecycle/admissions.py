@@ -39,9 +39,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
 
 def _gone(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     del state.admissions[change.uid]
-    own = state.own
-    if change.uid == state.job.uid and own is not None and not own.done:
-        own.done, own.done_ms = "deleted", sight.at_ms
+    state.own_gone(change.uid, sight.at_ms)
     return Noted()
 
 
@@ -90,9 +88,7 @@ def _be_the_job(state: JobState, made: Admission, shape: Workload, sight: Sight)
         own = state.objects[state.job.uid] = JobObject(created_ms=made.created_ms)
         state.was_created(made.created_ms)
     own.queue, own.kueue, own.tasks, own.asks = made.queue, True, made.tasks, made.asks
-    if own.done:
-        return
     if shape.metadata.deletion_timestamp:
-        own.done, own.done_ms = "deleted", sight.held_ms(shape.metadata.deleted_ms)
+        own.end("deleted", sight.held_ms(shape.metadata.deleted_ms))
     elif made.finished:
-        own.done, own.done_ms = "completed", sight.at_ms
+        own.end("completed", sight.at_ms)

@@ -50,9 +50,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
 
 def _gone(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     del state.groups[change.uid]
-    own = state.own
-    if change.uid == state.job.uid and own is not None and not own.done:
-        own.done, own.done_ms = "deleted", sight.at_ms
+    state.own_gone(change.uid, sight.at_ms)
     return Noted()
 
 
@@ -83,9 +81,7 @@ def _be_the_job(state: JobState, made: Group, shape: Shape, sight: Sight) -> Non
     if own is None:
         own = state.objects[state.job.uid] = JobObject(created_ms=made.created_ms)
     own.queue = made.queue
-    if own.done:
-        return
     if shape.metadata.deletion_timestamp:
-        own.done, own.done_ms = "deleted", max(sight.held_ms(shape.metadata.deleted_ms), own.created_ms)
+        own.end("deleted", max(sight.held_ms(shape.metadata.deleted_ms), own.created_ms))
     elif made.phase in _ENDED:
-        own.done, own.done_ms = "completed", sight.at_ms
+        own.end("completed", sight.at_ms)

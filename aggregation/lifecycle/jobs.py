@@ -21,6 +21,7 @@ from pipeline.records.shapes.pod import PodTemplate
 
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 OWNER = "kube-collector.io/owner"
+_BATCH_ENDS = {"Complete": "completed", "Failed": "failed"}
 _VOLCANO_ENDS = {
     "Completing": "completed", "Completed": "completed", "Terminating": "failed", "Terminated": "failed",
     "Failed": "failed",
@@ -43,8 +44,8 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         _batch(state, made, shape, sight)
     elif isinstance(shape, VolcanoJob):
         _volcano(state, made, shape, sight)
-    if shape.metadata.deletion_timestamp and not made.done:
-        made.done, made.done_ms = "deleted", max(sight.held_ms(shape.metadata.deleted_ms), made.created_ms)
+    if shape.metadata.deletion_timestamp:
+        made.end("deleted", max(sight.held_ms(shape.metadata.deleted_ms), made.created_ms))
     state.objects[change.uid] = made
     if known is None or _columns(made) != columns:
         state.stale()
@@ -62,8 +63,8 @@ def _gone(state: JobState, change: ObjectChange, known: JobObject | None, sight:
         return NOTHING
     if change.uid != state.job.uid:
         del state.objects[change.uid]
-    elif not known.done:
-        known.done, known.done_ms = "deleted", sight.at_ms
+    else:
+        known.end("deleted", sight.at_ms)
     return Noted()
 
 
@@ -113,9 +114,8 @@ def _batch(state: JobState, made: JobObject, job: Job, sight: Sight) -> None:
             continue
         if condition.type == "Suspended":
             made.stopped, made.stopped_ms = True, sight.held(condition.last_transition_time)
-        elif condition.type in ("Complete", "Failed") and not made.done:
-            made.done = "completed" if condition.type == "Complete" else "failed"
-            made.done_ms = sight.held(condition.last_transition_time)
+        elif condition.type in _BATCH_ENDS:
+            made.end(_BATCH_ENDS[condition.type], sight.held(condition.last_transition_time))
 
 
 def _volcano(state: JobState, made: JobObject, job: VolcanoJob, sight: Sight) -> None:
@@ -136,8 +136,8 @@ def _volcano(state: JobState, made: JobObject, job: VolcanoJob, sight: Sight) ->
     phase, transition = status.state.phase or "", status.state.last_transition_time
     made.suspended = made.stopped = phase in _VOLCANO_HELD
     made.stopped_ms = sight.held(transition)
-    if phase in _VOLCANO_ENDS and not made.done:
-        made.done, made.done_ms = _VOLCANO_ENDS[phase], sight.held(transition)
+    if phase in _VOLCANO_ENDS:
+        made.end(_VOLCANO_ENDS[phase], sight.held(transition))
 
 
 def _is_new(made: JobObject, shape: Shape) -> bool:

@@ -96,6 +96,11 @@ class JobObject(msgspec.Struct, array_like=True):
     owner: str = ""
     asks: Asks = NO_ASKS
 
+    def end(self, how: str, at_ms: int) -> None:
+        """It has come to its end; how it ended first stands."""
+        if not self.done:
+            self.done, self.done_ms = how, at_ms
+
 
 class Group(msgspec.Struct, array_like=True):
     """A PodGroup of Volcano or of Kubernetes."""

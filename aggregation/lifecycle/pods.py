@@ -215,7 +215,7 @@ def _deleted(state: JobState, change: ObjectChange, sight: Sight, before: _Befor
     counts.add(state, pod)
     counts.bury(state, pod)
     if change.uid == state.job.uid and state.own is not None:
-        _end(state.own, "deleted", sight.at_ms if pod.lost_ms is None else pod.lost_ms)
+        state.own.end("deleted", sight.at_ms if pod.lost_ms is None else pod.lost_ms)
     noted = _noted(state, change.uid, pod, before)
     return noted._replace(relevant=True, vanished_since=vanished)
 
@@ -237,11 +237,6 @@ def _be_the_job(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> Non
         own.asks = pod.asks
         state.objects[state.job.uid] = own
     if pod.phase == "Succeeded":
-        _end(own, "completed", sight.at_ms)
+        own.end("completed", sight.at_ms)
     elif pod.lost_ms is not None:
-        _end(own, "failed" if pod.phase == "Failed" else "deleted", pod.lost_ms)
-
-
-def _end(own: JobObject, how: str, at_ms: int) -> None:
-    if not own.done:
-        own.done, own.done_ms = how, at_ms
+        own.end("failed" if pod.phase == "Failed" else "deleted", pod.lost_ms)

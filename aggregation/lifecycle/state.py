@@ -132,6 +132,12 @@ class JobState(msgspec.Struct, array_like=True):
         """An object of the job is seen for the first time."""
         self.created_ms = at_ms if self.created_ms is None else min(self.created_ms, at_ms)
 
+    def own_gone(self, uid: str, at_ms: int) -> None:
+        """An object is deleted; if it is the job's own, so is the job."""
+        own = self.own
+        if own is not None and uid == self.job.uid:
+            own.end("deleted", at_ms)
+
     @property
     def own(self) -> JobObject | None:
         """The job's own object, if it was seen."""
