@@ -1,0 +1,38 @@
+"""Runs the benchmarks that are named, or all of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import benchmarks
+
+_PARTS = {"__main__", "figures", "objects", "lives", "stack"}
+
+
+def names() -> list[str]:
+    """Every benchmark: a module with `run() -> Iterable[Figure]`."""
+    return [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in _PARTS]
+
+
+def main(wanted: list[str]) -> int:
+    """One process a benchmark, so that none inherits another's memory. 1 if one failed, 2 for a name that is none."""
+    unknown = set(wanted) - set(names())
+    if unknown:
+        sys.stderr.write(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(names())}\n")
+        return 2
+    if len(wanted) == 1:
+        for figure in importlib.import_module(f"benchmarks.{wanted[0]}").run():
+            sys.stdout.buffer.write(figure.line() + b"\n")
+            sys.stdout.flush()
+        return 0
+    codes = [
+        subprocess.run([sys.executable, "-m", "benchmarks", name], check=False).returncode for name in wanted or names()
+    ]
+    return int(any(codes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
