@@ -1,0 +1,12 @@
+"""The scheduler core: an embedded batch scheduler that decides what Volcano would decide, and says why it refused.
+
+`model` holds what a session works on: the columnar node table, tasks interned into classes, jobs, queues, amounts.
+`session` is the framework: extension points, votes, orders, victims, the statement that can be undone, the choice of a
+node, attribution. `actions` and `plugins` are two families, one file each, that know the session and not each other.
+`tiers` reads the policy file (Volcano's own), `scheduling` runs one session, `decisions` turns it into records.
+
+All of it is pure: a snapshot, a policy and the time go in, a session with its decisions comes out. Same input, same
+decisions, whatever the order of the input. Nothing here talks to a cluster, keeps a file or reads a clock. No stage is
+imported; of the ground floor only `pipeline.records`, `pipeline.errors`, `pipeline.extensions` and the YAML reader and
+word suggestions of `pipeline.config`.
+"""

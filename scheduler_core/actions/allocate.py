@@ -1,0 +1,277 @@
+"""allocate: gives waiting tasks their nodes, gang by gang.
+
+Queues take turns by their live order, and a queue gives one job a turn. A job that becomes ready is bound at once; once
+ready it gets one task a turn, so jobs grow side by side. A job that does not become ready gives everything back, unless
+a plugin wants what was promised to it kept (then it stays taken, and unbound, until the session ends).
+
+A job with a hard topology is placed as a whole in one domain of the network: each domain of a tier is tried and undone,
+and the best is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.records import reasons
+from scheduler_core.model import status
+from scheduler_core.model.domains import ROOT, Domain
+from scheduler_core.model.jobs import INQUEUE, Job, Queue
+from scheduler_core.model.nodes import Bools
+from scheduler_core.model.refusal import Refusal
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+from scheduler_core.session import arguments, combine, placing, refusals
+from scheduler_core.session.judging import Choice
+from scheduler_core.session.orders import Heap
+from scheduler_core.session.session import Session
+from scheduler_core.session.statement import Operation, Statement
+from scheduler_core.session.topology import hard_tier, is_soft
+
+NAME = "allocate"
+
+
+def execute(session: Session) -> None:
+    """Runs the action."""
+    remembers = arguments.truth(session.policy.arguments_of(NAME), "predicateErrorCacheEnable", default=True)
+    tasks: dict[str, list[Task]] = {}
+    jobs: dict[str, Heap[Job]] = {}
+    queues: dict[str, Queue] = {}
+    for job in _able(session):
+        waiting = session.orders.sorted_tasks(task for task in job.pending() if task.open and not task.cls.best_effort)
+        if waiting:
+            tasks[job.uid] = waiting[::-1]
+            queues[job.queue.name] = job.queue
+            jobs.setdefault(job.queue.name, session.orders.job_heap()).push(job)
+    order = session.orders.queue_heap(queues.values())
+    while order:
+        queue = order.pop()
+        why = session.overused(queue)
+        if why is not None:
+            _left_out(jobs[queue.name], why)
+            continue
+        if not jobs[queue.name]:
+            continue
+        job = jobs[queue.name].pop()
+        session.tried.setdefault(job.uid, len(session.tried) + 1)
+        if _turn(session, job, tasks, remembers):
+            jobs[queue.name].push(job)
+        order.push(queue)
+
+
+def _able(session: Session) -> Iterator[Job]:
+    """Jobs that are looked at; without an enqueue action waiting ones are let in here."""
+    for job in session.jobs.values():
+        if job.is_pending:
+            if session.enqueues:
+                continue
+            job.phase = INQUEUE
+        why = session.invalid(job)
+        if why is not None:
+            job.why = why
+        elif job.topology is not None and not session.domains.ready:
+            job.why = Why(reasons.TOPOLOGY, message="the network's domains are not known yet")
+        else:
+            yield job
+
+
+def _left_out(jobs: Heap[Job], why: Why) -> None:
+    """The queue is done for this session: its jobs that were not reached are told so."""
+    while jobs:
+        job = jobs.pop()
+        if job.why is None:
+            job.why = why
+
+
+def _turn(session: Session, job: Job, tasks: dict[str, list[Task]], remembers: bool) -> bool:
+    """One turn of a job; True if it was bound and has more to place."""
+    if hard_tier(session.domains, job) is not None:
+        return _turn_in_domains(session, job, tasks, remembers)
+    placer = Placer(session, job, None, remembers)
+    statement = placer.place(tasks[job.uid])
+    if statement is None:
+        return False
+    if session.ready(job):
+        if is_soft(job):
+            job.held_domain = placer.near
+        statement.commit()
+        return bool(tasks[job.uid])
+    statement.keep()
+    return False
+
+
+class Placer:
+    """Places tasks of one job, in all nodes or in one domain, into one statement."""
+
+    def __init__(self, session: Session, job: Job, domain: Domain | None, remembers: bool) -> None:
+        self.session = session
+        self.job = job
+        self.within: Bools | None = None if domain is None else domain.nodes
+        self.domain = "" if domain is None or domain.name == ROOT else domain.name
+        self.statement = Statement(session)
+        self.near = job.held_domain
+        self._barred: dict[str, Bools] | None = {} if remembers and _mixed_roles(job) else None
+
+    def place(self, waiting: list[Task]) -> Statement | None:
+        """Takes tasks off the end of `waiting` until the job is ready; None if nothing of it stands."""
+        session, job = self.session, self.job
+        while waiting:
+            if not self._one(waiting.pop()):
+                break
+            if session.ready(job) and len(self.statement):
+                break
+        if session.ready(job):
+            return self.statement
+        ballot = session.pipelined(job)
+        if ballot.passed:
+            return self.statement
+        job.why = job.why or ballot.why
+        self.statement.discard()
+        return None
+
+    def _one(self, task: Task) -> bool:
+        """Places one task; False if the rest of the job need not be tried."""
+        session, job = self.session, self.job
+        why = session.not_allocatable(job.queue, task)
+        if why is not None:
+            job.refusals.setdefault(task.uid, refusals.by_word(task, why))
+            return True
+        if task.role and task.role in job.failed_roles:
+            self._refuse(task, _same_role(job, task))
+            return True
+        why = combine.first_given(session.asked("before_filter"), task)
+        if why is not None:
+            self._refuse(task, refusals.by_word(task, why))
+            return goes_on(job)
+        task.near = self.near if job.topology is not None else ""
+        found = self._find(task)
+        if isinstance(found, Refusal):
+            self._refuse(task, found)
+            return goes_on(job)
+        if found is not None:
+            self._take(task, found)
+        return True
+
+    def _find(self, task: Task) -> Choice | Refusal | None:
+        session = self.session
+        row = session.nodes.rows.get(task.nominated, -1) if task.nominated else -1
+        if row >= 0 and session.nodes.usable[row] and placing.code_at(session, task, row) == 0:
+            return Choice(row, placing.fits_now(session, task, row))
+        barred = None if self._barred is None else self._barred.get(task.role)
+        found = placing.choose(session, task, self.within, barred)
+        if self._barred is not None and task.role:
+            self._remember(task)
+        return found
+
+    def _remember(self, task: Task) -> None:
+        """Nodes that refused a task of a role are not asked again for that role, even by a task that asks less."""
+        assert self._barred is not None
+        refused = placing.codes_of(self.session, task) != 0
+        known = self._barred.get(task.role)
+        self._barred[task.role] = refused if known is None else known | refused
+
+    def _refuse(self, task: Task, refusal: Refusal) -> None:
+        refusal.domain = self.domain
+        self.job.refusals[task.uid] = refusal
+        self.job.failed_roles.add(task.role)
+
+    def _take(self, task: Task, choice: Choice) -> None:
+        self.job.refusals.pop(task.uid, None)
+        if choice.now:
+            self.statement.allocate(task, choice.row)
+        else:
+            self.statement.pipeline(task, choice.row, evicted=False)
+        if self.job.topology is not None:
+            leaf = self.session.domains.leaf_of_row[choice.row]
+            self.near = self.session.domains.common(leaf, self.near)
+
+
+def _same_role(job: Job, task: Task) -> Refusal:
+    """A task of a role of which another was refused is not tried."""
+    first = next(
+        (each for each in job.refusals.values() if each.task.role == task.role and each.report is not None), None
+    )
+    why = first.why if first is not None else Why(reasons.UNKNOWN, message="a task of its role was refused")
+    text = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
+    return Refusal(task, why, None if first is None else first.report, text=text)
+
+
+def _mixed_roles(job: Job) -> bool:
+    """Whether tasks of one role ask different things."""
+    seen: dict[str, int] = {}
+    return any(task.role and seen.setdefault(task.role, task.cls.number) != task.cls.number for task in job.pending())
+
+
+def goes_on(job: Job) -> bool:
+    """Whether the job can still become ready after a task was refused."""
+    if job.min_member >= len(job.tasks):
+        return False
+    minimums = job.role_minimums
+    if job.min_member < sum(minimums.values()):
+        left = sum(1 for task in job.pending() if task.role not in job.failed_roles)
+        return job.ready + left >= job.min_member
+    return all(
+        job.role_has(role, status.READY, best_effort=True) >= minimums[role]
+        for role in job.failed_roles
+        if minimums.get(role)
+    )
+
+
+# --- jobs with a hard topology ----------------------------------------------------------------------------------------------
+
+
+def _turn_in_domains(session: Session, job: Job, tasks: dict[str, list[Task]], remembers: bool) -> bool:
+    gradients = combine.first_given(session.asked("domain_gradients"), job, session.domains.by_name[ROOT])
+    if gradients is None:
+        gradients = [[session.domains.by_name[ROOT]]]
+    waiting = tasks[job.uid]
+    for domains in gradients:
+        solutions: dict[str, tuple[list[Operation], list[Task]]] = {}
+        for domain in domains:
+            left = waiting[:]
+            found = _dry_run(session, job, domain, left, remembers)
+            if found:
+                solutions[domain.name] = (found, left)
+        if solutions:
+            return _settle(session, job, tasks, [each for each in domains if each.name in solutions], solutions)
+    if not gradients:
+        job.why = Why(reasons.TOPOLOGY, message=f"what it holds in {job.held_domain} is already above its tier")
+    return False
+
+
+def _dry_run(
+    session: Session, job: Job, domain: Domain, waiting: list[Task], remembers: bool
+) -> list[Operation] | None:
+    """Places the job in a domain and undoes it; the operations, or None if it does not fit."""
+    job.refusals.clear()
+    job.failed_roles.clear()
+    if not domain.nodes.any():
+        return None
+    statement = Placer(session, job, domain, remembers).place(waiting)
+    if statement is None or not len(statement):
+        return None
+    saved = statement.saved()
+    statement.discard()
+    return saved
+
+
+def _settle(
+    session: Session, job: Job, tasks: dict[str, list[Task]], domains: list[Domain],
+    solutions: dict[str, tuple[list[Operation], list[Task]]],
+) -> bool:  # fmt: skip
+    """Does the best solution again, and binds or keeps it."""
+    scores: dict[str, float] = dict.fromkeys(solutions, 0.0)
+    for tier in session.asked("domain_scores"):
+        for ask in tier:
+            for name, score in ask(job, domains).items():
+                scores[name] += score
+    best = max(domains, key=lambda each: scores[each.name])
+    operations, left = solutions[best.name]
+    statement = Statement(session)
+    statement.replay(operations)
+    tasks[job.uid] = left
+    if not session.ready(job):
+        statement.keep()
+        return False
+    statement.commit()
+    job.held_domain = session.domains.common(job.held_domain, best.name)
+    return bool(left)

@@ -1,0 +1,116 @@
+"""Interning: pods that ask the same of a node become tasks of one class.
+
+The key of a class is made of the pod's own fields, so equal pods meet whatever job they belong to. Requests repeat far
+more than pods do; what a set of containers asks is worked out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pipeline.records import matching
+from pipeline.records.matching import Wants
+from pipeline.records.shapes.pod import Affinity, NodeAffinity, PodSpec
+from scheduler_core.model import tasks
+from scheduler_core.model.amounts import Amounts
+from scheduler_core.model.facts import ContainerFacts, PodFacts, Quantities
+from scheduler_core.model.resources import Axis, Resource
+from scheduler_core.model.tasks import Relations, TaskClass
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the containers of a pod ask: request, cpu and memory as scored, and what was wrong in it."""
+
+    request: Resource
+    scored: tuple[int, int]
+    mistakes: tuple[tuple[str, str], ...]
+
+
+class Classes:
+    """All classes of a snapshot, in the order in which they were met."""
+
+    def __init__(self, axis: Axis) -> None:
+        self.axis = axis
+        self.all: list[TaskClass] = []
+        self._by_key: dict[tuple[object, ...], TaskClass] = {}
+        self._asked: dict[object, Asked] = {}
+
+    def of(self, pod: PodFacts) -> tuple[TaskClass, Asked]:
+        """The class of a pod, and what it asks."""
+        asked = self._ask(pod)
+        wants = wants_of(pod)
+        rest = (pod.affinity, pod.spread) if pod.affinity is not None or pod.spread else None
+        key = (
+            tuple(asked.request.values), asked.request.named, asked.scored, wants.key, pod.ports,
+            None if rest is None else (_encode(rest), pod.namespace),
+        )  # fmt: skip
+        found = self._by_key.get(key)
+        if found is None:
+            found = TaskClass(len(self.all), asked.request, asked.scored, wants, _relations(pod))
+            self._by_key[key] = found
+            self.all.append(found)
+        return found, asked
+
+    def _ask(self, pod: PodFacts) -> Asked:
+        key = (_flat(pod.containers), _flat(pod.init_containers), _items(pod.overhead))
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = self._work_out(pod)
+        return found
+
+    def _work_out(self, pod: PodFacts) -> Asked:
+        amounts = Amounts(self.axis)
+        containers = [amounts.read(each.requests) for each in pod.containers]
+        init = [amounts.read(each.requests) for each in pod.init_containers]
+        overhead = amounts.read(pod.overhead)
+        unset = [("cpu" not in each.requests, "memory" not in each.requests) for each in pod.containers]
+        return Asked(
+            tasks.request_of(containers, init, overhead),
+            tasks.scored_of(containers, init, overhead, unset),
+            tuple(amounts.mistakes),
+        )
+
+
+def _flat(containers: tuple[ContainerFacts, ...]) -> tuple[tuple[tuple[str, object], ...], ...]:
+    return tuple(_items(each.requests) for each in containers)
+
+
+def _items(quantities: Quantities | None) -> tuple[tuple[str, object], ...]:
+    return tuple(sorted(quantities.items())) if quantities else ()
+
+
+def _relations(pod: PodFacts) -> Relations:
+    affinity = pod.affinity or Affinity()
+    node = affinity.node_affinity or NodeAffinity()
+    return Relations(
+        preferred=tuple(node.preferred_during_scheduling_ignored_during_execution or ()),
+        ports=pod.ports,
+        affinity=affinity.pod_affinity,
+        anti_affinity=affinity.pod_anti_affinity,
+        spread=pod.spread,
+    )
+
+
+_PLAIN = matching.wants_of(PodSpec())
+
+
+def wants_of(pod: PodFacts) -> Wants:
+    """What the pod asks of a node's name, labels and taints."""
+    if not pod.node_selector and not pod.tolerations and pod.affinity is None:
+        return _PLAIN
+    return matching.wants_of(
+        PodSpec(
+            node_selector=dict(pod.node_selector) or None,
+            affinity=pod.affinity,
+            tolerations=list(pod.tolerations) or None,
+        )
+    )
+
+
+def labels_key(namespace: str, labels: Mapping[str, str]) -> tuple[str, frozenset[tuple[str, str]]]:
+    """Equal for pods that no selector can tell apart."""
+    return namespace, frozenset(labels.items())

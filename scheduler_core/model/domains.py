@@ -1,0 +1,97 @@
+"""The tree of the network: domains in tiers, below a virtual one that holds the whole cluster.
+
+Tier numbers grow upwards; the virtual root has the tier above the highest. A domain that no other contains is a child of
+the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from scheduler_core.model.facts import DomainFacts
+from scheduler_core.model.nodes import Bools, NodeTable
+
+ROOT = "<cluster-top-hypernode>"
+
+
+class Domain:
+    """A part of the network. `nodes` masks the rows below it."""
+
+    __slots__ = ("children", "name", "nodes", "parent", "tier", "tier_name")
+
+    def __init__(self, name: str, tier: int, tier_name: str, nodes: Bools) -> None:
+        self.name = name
+        self.tier = tier
+        self.tier_name = tier_name
+        self.nodes = nodes
+        self.parent = ""
+        self.children: list[str] = []
+
+
+class DomainTree:
+    """All domains by name. `tiers` are the numbers in use, lowest first, with the root's."""
+
+    def __init__(self, facts: Iterable[DomainFacts], table: NodeTable, *, ready: bool) -> None:
+        self.ready = ready
+        self.by_name: dict[str, Domain] = {}
+        known = sorted(facts, key=lambda each: each.name)
+        for each in known:
+            mask = np.zeros(len(table), dtype=np.bool_)
+            mask[[table.rows[name] for name in each.nodes if name in table.rows]] = True
+            self.by_name[each.name] = Domain(each.name, each.tier, each.tier_name, mask & table.usable)
+        self._link(known)
+        self._crown(table)
+        self.tiers: list[int] = sorted({each.tier for each in self.by_name.values()})
+        self.tier_of_name: dict[str, int] = {}
+        for each in known:
+            if each.tier_name:
+                self.tier_of_name[each.tier_name] = each.tier
+        self.leaf_of_row = self._leaves(len(table))
+
+    def _link(self, known: Sequence[DomainFacts]) -> None:
+        """A child is taken by the first domain of a higher tier that names it, so no cycle can arise."""
+        for each in known:
+            for child in each.children:
+                below = self.by_name.get(child)
+                if below is not None and not below.parent and below.tier < each.tier:
+                    below.parent = each.name
+                    self.by_name[each.name].children.append(child)
+
+    def _crown(self, table: NodeTable) -> None:
+        top = max((each.tier for each in self.by_name.values()), default=0)
+        root = Domain(ROOT, max(top, 0) + 1, "", table.usable.copy())
+        for each in self.by_name.values():
+            if not each.parent:
+                each.parent = ROOT
+                root.children.append(each.name)
+        self.by_name[ROOT] = root
+
+    def _leaves(self, count: int) -> list[str]:
+        """The domain of the lowest tier that each row is in, or none."""
+        leaf = [""] * count
+        for each in self.by_name.values():
+            if each.tier == self.tiers[0]:
+                for row in np.flatnonzero(each.nodes).tolist():
+                    leaf[row] = leaf[row] or each.name
+        return leaf
+
+    def upwards(self, name: str) -> list[str]:
+        """The domain and all above it."""
+        found = []
+        while name in self.by_name and name not in found:
+            found.append(name)
+            name = self.by_name[name].parent
+        return found
+
+    def common(self, one: str, other: str) -> str:
+        """The lowest domain that holds both; one of them if the other is empty."""
+        if not one or not other:
+            return one or other
+        above = set(self.upwards(one))
+        return next((name for name in self.upwards(other) if name in above), "")
+
+    def tier(self, name: str) -> int | None:
+        found = self.by_name.get(name)
+        return found.tier if found else None

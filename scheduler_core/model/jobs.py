@@ -1,0 +1,174 @@
+"""Jobs (gangs) and queues.
+
+A job keeps its tasks by state and counts what every vote asks for, so that "is the gang ready" is a few additions
+however large the gang is. All changes of a task's state go through `Job.move`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pipeline.records.jobs import JobRef
+from scheduler_core.model import status
+from scheduler_core.model.facts import TopologyFacts
+from scheduler_core.model.refusal import Refusal
+from scheduler_core.model.resources import Resource
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+
+PENDING = "Pending"
+INQUEUE = "Inqueue"
+RUNNING = "Running"
+UNKNOWN = "Unknown"
+COMPLETED = "Completed"
+"""Phases of a group. An empty phase counts as Pending."""
+
+OPEN = "Open"
+
+
+class Queue:
+    """A queue as a session sees it; its amounts are None where the queue names none."""
+
+    __slots__ = (
+        "capability", "created_ns", "deserved", "guarantee", "name", "parent", "priority", "reclaimable", "state",
+        "weight",
+    )  # fmt: skip
+
+    def __init__(self, name: str, *, weight: int = 1, state: str = OPEN, priority: int = 0, parent: str = "") -> None:
+        self.name = name
+        self.weight = weight
+        self.state = state
+        self.priority = priority
+        self.parent = parent
+        self.reclaimable = True
+        self.created_ns = 0
+        self.capability: Resource | None = None
+        self.deserved: Resource | None = None
+        self.guarantee: Resource | None = None
+
+    def __repr__(self) -> str:
+        return f"Queue({self.name})"
+
+    @property
+    def open(self) -> bool:
+        return self.state == OPEN
+
+
+class Job:
+    """A gang in a session.
+
+    `refusals` holds the last refusal of each task by uid, `failed_roles` roles of which a task was refused by nodes.
+    `why` is what was said of the whole job last. `role_minimums` count only when together they are not above
+    `min_member`.
+    """
+
+    __slots__ = (
+        "allocated", "annotations", "by_status", "created_ns", "failed_roles", "held_domain", "min_member",
+        "min_resources", "name", "namespace", "opening_phase", "owner_annotations", "pending_best_effort", "phase",
+        "priority", "queue", "ref", "refusals", "role_counts", "role_minimums", "tasks", "topology", "uid", "why",
+    )  # fmt: skip
+
+    def __init__(self, namespace: str, name: str, queue: Queue, allocated: Resource) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.uid = f"{namespace}/{name}"
+        self.queue = queue
+        self.allocated = allocated
+        self.ref: JobRef | None = None
+        self.priority = 0
+        self.created_ns = 0
+        self.min_member = 0
+        self.role_minimums: Mapping[str, int] = {}
+        self.min_resources: Resource | None = None
+        self.phase = PENDING
+        self.opening_phase = PENDING
+        self.annotations: Mapping[str, str] = {}
+        self.owner_annotations: Mapping[str, str] = {}
+        self.topology: TopologyFacts | None = None
+        self.held_domain = ""
+        self.tasks: dict[str, Task] = {}
+        self.by_status: list[dict[str, Task]] = [{} for _ in status.NAMES]
+        self.pending_best_effort = 0
+        self.role_counts: dict[str, list[int]] = {}
+        self.refusals: dict[str, Refusal] = {}
+        self.failed_roles: set[str] = set()
+        self.why: Why | None = None
+
+    def __repr__(self) -> str:
+        return f"Job({self.uid})"
+
+    # --- tasks ---------------------------------------------------------------------------------------------------
+
+    def add(self, task: Task) -> None:
+        """Takes a task in, in its present state."""
+        task.job = self
+        self.tasks[task.uid] = task
+        self._enter(task, task.status)
+
+    def move(self, task: Task, state: int) -> None:
+        """Changes a task's state."""
+        before = task.status
+        del self.by_status[before][task.uid]
+        if before in status.HOLDING:
+            self.allocated.take(task.cls.request)
+        if before == status.PENDING and task.cls.best_effort:
+            self.pending_best_effort -= 1
+        if self.role_minimums:
+            self._count_role(task, before, -1)
+        task.status = state
+        self._enter(task, state)
+
+    def _enter(self, task: Task, state: int) -> None:
+        self.by_status[state][task.uid] = task
+        if state in status.HOLDING:
+            self.allocated.add(task.cls.request)
+        if state == status.PENDING and task.cls.best_effort:
+            self.pending_best_effort += 1
+        if self.role_minimums:
+            self._count_role(task, state, 1)
+
+    def _count_role(self, task: Task, state: int, by: int) -> None:
+        counts = self.role_counts.get(task.role)
+        if counts is None:
+            counts = self.role_counts[task.role] = [0] * (len(status.NAMES) + 1)
+        counts[state] += by
+        if state == status.PENDING and task.cls.best_effort:
+            counts[-1] += by
+
+    def pending(self) -> Iterator[Task]:
+        return iter(self.by_status[status.PENDING].values())
+
+    def count(self, *states: int) -> int:
+        """Number of tasks in these states."""
+        return sum(len(self.by_status[state]) for state in states)
+
+    # --- gang arithmetic -------------------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> int:
+        by = self.by_status
+        return (
+            len(by[status.ALLOCATED]) + len(by[status.BINDING]) + len(by[status.BOUND]) + len(by[status.RUNNING])
+            + len(by[status.SUCCEEDED])
+        )  # fmt: skip
+
+    @property
+    def waiting(self) -> int:
+        return len(self.by_status[status.PIPELINED])
+
+    @property
+    def roles_count(self) -> bool:
+        """Whether the minimums of roles are looked at."""
+        return bool(self.role_minimums) and self.min_member >= sum(self.role_minimums.values())
+
+    def role_has(self, role: str, states: tuple[int, ...], *, best_effort: bool) -> int:
+        """Tasks of a role in these states; with its waiting tasks without request if `best_effort`."""
+        counts = self.role_counts.get(role)
+        if counts is None:
+            return 0
+        return sum(counts[state] for state in states) + (counts[-1] if best_effort else 0)
+
+    @property
+    def is_pending(self) -> bool:
+        """Not let into its queue yet."""
+        return self.phase in ("", PENDING)

@@ -1,0 +1,52 @@
+"""binpack: nodes that the task fills more score higher.
+
+100 × `binpack.weight` × the weighted mean, over the resources that the task asks and that have a weight, of what of the
+node is used with the task. If one of them does not fit the node as it is, the whole score is 0; one that the node does not
+have at all adds nothing, yet its weight counts. Cpu and memory weigh 1, others only if named in `binpack.resources`;
+weights below zero are 1; a `binpack.weight` of 0 switches the plugin off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_core.model.nodes import Cells, Number, Score
+from scheduler_core.model.tasks import TaskClass
+from scheduler_core.session import arguments
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.session import Session
+
+_MOST = 100.0
+
+
+class Binpack(Plugin):
+    name = "binpack"
+    arguments_known = ("binpack.weight", "binpack.cpu", "binpack.memory", "binpack.resources", "binpack.resources.*")
+
+    def open(self, session: Session) -> None:
+        self.axis = session.axis
+        self.weight = arguments.weight(self.arguments, "binpack.weight")
+        self.resources = arguments.resource_weights(self.arguments, "binpack")
+
+    def row_scores(self, cls: TaskClass) -> Iterable[Score]:
+        terms = [
+            (place, amount, self.resources[self.axis.names[place]])
+            for place, amount in cls.items
+            if self.axis.names[place] in self.resources
+        ]
+        weights = sum(weight for _, _, weight in terms)
+        if self.weight == 0 or weights <= 0:
+            return
+        factor = _MOST * self.weight / weights
+
+        def score(cells: Cells) -> Number:
+            total: Number = 0.0
+            over: Number = False
+            for place, amount, weight in terms:
+                alloc = cells.alloc[place]
+                used = alloc - cells.idle[place] + amount
+                total = total + cells.where(alloc > 0, weight * (used / cells.most(alloc, 1)), 0.0)
+                over = over | ((alloc > 0) & (used > alloc))
+            return cells.where(over, 0.0, total * factor)
+
+        yield score

@@ -1,0 +1,192 @@
+"""network-topology-aware: the tasks of a job stay near each other in the network.
+
+A job with a hard topology is tried domain by domain, the lowest tiers first, no tier above the allowed one; of the domains
+of one tier in which it fits, the one that it fills most wins, and among equals the one with more of its tasks. If it
+already holds a domain, only domains whose common ancestor with it stays within the tier are tried. With a soft topology
+nodes near what the job holds score higher. Pods without a topology fill domains that are used already
+(`hypernode.binpack.normal-pod.enable`), the lowest tiers counting most (`…fading`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scheduler_core.model.domains import Domain
+from scheduler_core.model.jobs import Job
+from scheduler_core.model.nodes import Floats, Ints
+from scheduler_core.model.resources import Resource
+from scheduler_core.model.tasks import NOWHERE, Task
+from scheduler_core.session import arguments
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.session import Session
+from scheduler_core.session.topology import hard_tier
+
+_FULL = 100.0
+_PREFIX = "hypernode.binpack"
+
+
+class NetworkTopologyAware(Plugin):
+    name = "network-topology-aware"
+    arguments_known = (
+        "weight", f"{_PREFIX}.cpu", f"{_PREFIX}.memory", f"{_PREFIX}.resources", f"{_PREFIX}.resources.*",
+        f"{_PREFIX}.normal-pod.enable", f"{_PREFIX}.normal-pod.fading",
+    )  # fmt: skip
+
+    def open(self, session: Session) -> None:
+        self.session = session
+        self.axis = session.axis
+        self.domains = session.domains
+        self.weight = arguments.weight(self.arguments, "weight")
+        self.resources = arguments.resource_weights(self.arguments, _PREFIX)
+        self.fills = arguments.truth(self.arguments, f"{_PREFIX}.normal-pod.enable", default=True)
+        fading = arguments.number(self.arguments, f"{_PREFIX}.normal-pod.fading", 0.8)
+        self.fading = 0.8 if fading < 0 else fading
+        used = session.nodes.alloc - np.asarray(session.nodes.settle().idle)
+        self.has: dict[str, Resource] = {}
+        self.used: dict[str, Resource] = {}
+        for name, domain in self.domains.by_name.items():
+            self.has[name] = _sum(session.nodes.alloc[:, domain.nodes])
+            self.used[name] = _sum(used[:, domain.nodes])
+
+    # --- domains for a whole job -------------------------------------------------------------------------------------
+
+    def domain_gradients(self, job: Job, root: Domain) -> list[list[Domain]]:
+        tier = hard_tier(self.domains, job)
+        if tier is None:
+            return [[root]]
+        start = self._start(root, tier, job.held_domain)
+        if start is None:
+            return []
+        by_tier: dict[int, list[Domain]] = {}
+        below, seen = [start], {start.name}
+        while below:
+            domain = below.pop(0)
+            if domain.tier <= tier:
+                by_tier.setdefault(domain.tier, []).append(domain)
+            for child in domain.children:
+                if child not in seen:
+                    seen.add(child)
+                    below.append(self.domains.by_name[child])
+        return [by_tier[each] for each in sorted(by_tier)]
+
+    def _start(self, root: Domain, tier: int, held: str) -> Domain | None:
+        """Where to search: below the highest allowed ancestor of what is held; None if that is already too high."""
+        if not held:
+            return root
+        allowed = ""
+        for name in self.domains.upwards(held):
+            if self.domains.by_name[name].tier > tier:
+                break
+            allowed = name
+        if not allowed:
+            return None
+        common = self.domains.common(root.name, allowed)
+        if common == allowed:
+            return root
+        return self.domains.by_name[allowed] if common == root.name else None
+
+    def domain_scores(self, job: Job, domains: Sequence[Domain]) -> dict[str, float]:
+        asked = self.axis.empty()
+        for task in job.tasks.values():
+            asked.add(task.cls.request)
+        scores = {domain.name: self._filled(domain.name, asked) for domain in domains}
+        best = max(scores.values())
+        equal = [domain for domain in domains if scores[domain.name] == best]
+        if len(equal) > 1:
+            for domain in equal:
+                scores[domain.name] += _placed_in(job, domain)
+        return {name: _FULL * self.weight * score for name, score in scores.items()}
+
+    def _filled(self, name: str, asked: Resource) -> float:
+        """The weighted mean part of a domain that is used with a request; 0 if the request does not fit."""
+        total, weights = 0.0, 0
+        has, used = self.has[name].values, self.used[name].values
+        for place in asked.used_places():
+            weight = self.resources.get(self.axis.names[place])
+            if weight is None:
+                continue
+            future = used[place] + asked.values[place]
+            if future > has[place]:
+                return 0.0
+            total += weight * future / has[place]
+            weights += weight
+        return total / weights if weights > 0 else 0.0
+
+    # --- nodes ---------------------------------------------------------------------------------------------------------
+
+    def compares(self, task: Task) -> bool:
+        job = task.job
+        if job is not None and job.topology is not None:
+            return bool(task.near)
+        return self.fills
+
+    def table_score(self, task: Task, rows: Ints) -> Floats | None:
+        job = task.job
+        if job is None or job.topology is None:
+            return self._fill(task, rows) if self.fills else None
+        if not task.near:
+            return None
+        leaves = [self.domains.leaf_of_row[row] for row in rows.tolist()]
+        scores = np.array([self._nearness(leaf, task.near) for leaf in leaves])
+        best = scores == scores.max()
+        if best.sum() > 1:
+            for at in np.flatnonzero(best).tolist():
+                leaf = self.domains.by_name.get(leaves[at])
+                scores[at] += 0.0 if leaf is None else _placed_in(job, leaf)
+        found: Floats = _FULL * self.weight * scores
+        return found
+
+    def _nearness(self, leaf: str, held: str) -> float:
+        if not leaf or not held:
+            return 0.0
+        if leaf == held:
+            return 1.0
+        tier = self.domains.tier(self.domains.common(leaf, held))
+        low, high = self.domains.tiers[0], self.domains.tiers[-1]
+        if tier is None:
+            return 0.0
+        if low == high:
+            return 1.0
+        return (high - tier) / (high - low) if low <= tier <= high else 0.0
+
+    def _fill(self, task: Task, rows: Ints) -> Floats:
+        low, high = self.domains.tiers[0], self.domains.tiers[-1]
+        weights = {tier: self.fading ** (tier - 1) for tier in range(low, high + 1)}
+        total = np.zeros(len(rows))
+        for tier, weight in weights.items():
+            part = np.ones(len(rows))
+            for domain in self.domains.by_name.values():
+                if domain.tier == tier:
+                    part[domain.nodes[rows]] = self._filled(domain.name, task.cls.request)
+            total += weight * part
+        found: Floats = _FULL * self.weight * total / sum(weights.values())
+        return found
+
+    # --- events --------------------------------------------------------------------------------------------------------
+
+    def allocated(self, task: Task) -> None:
+        for name in self._around(task):
+            self.used[name].add(task.cls.request)
+
+    def deallocated(self, task: Task) -> None:
+        for name in self._around(task):
+            self.used[name].take(task.cls.request)
+
+    def _around(self, task: Task) -> list[str]:
+        if task.row == NOWHERE:
+            return []
+        return [name for name, domain in self.domains.by_name.items() if domain.nodes[task.row]]
+
+
+def _sum(columns: Ints) -> Resource:
+    values = [int(amount) for amount in columns.sum(axis=1)]
+    return Resource(list(values), (1 << len(values)) - 1)
+
+
+def _placed_in(job: Job, domain: Domain) -> float:
+    """The part of the job's tasks that lie in the domain."""
+    if not job.tasks:
+        return 1.0
+    return sum(task.row != NOWHERE and bool(domain.nodes[task.row]) for task in job.tasks.values()) / len(job.tasks)

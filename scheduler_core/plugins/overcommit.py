@@ -1,0 +1,61 @@
+"""overcommit: the whole cluster lets in somewhat more than it has free, so that jobs stand ready when room comes.
+
+What may be let in is the cluster times `overcommit-factor` (default 1.2; below 1 counts as 1.2) without what is used.
+Groups that were let in are charged their whole minimum resources, also what they hold already; Running ones only what
+they have not taken.
+"""
+
+from __future__ import annotations
+
+from pipeline.records import reasons
+from scheduler_core.model.jobs import INQUEUE, Job
+from scheduler_core.model.why import Why
+from scheduler_core.session import accounts, arguments
+from scheduler_core.session.combine import PERMIT, Vote, reject
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.session import Session
+
+ARGUMENT = "overcommit-factor"
+DEFAULT_FACTOR = 1.2
+
+
+class Overcommit(Plugin):
+    name = "overcommit"
+    arguments_known = (ARGUMENT,)
+
+    def open(self, session: Session) -> None:
+        self.axis = session.axis
+        factor = arguments.number(self.arguments, ARGUMENT, DEFAULT_FACTOR)
+        self.factor = DEFAULT_FACTOR if factor < 1 else factor
+        self.idle = session.total.scaled(self.factor).beyond(session.nodes.used)
+        self.inqueue = session.axis.empty()
+        for job in session.jobs.values():
+            if job.min_resources is None:
+                continue
+            if job.phase == INQUEUE:
+                self.inqueue.add(accounts.minimum(job))
+            elif accounts.counts_as_inqueue(job):
+                self.inqueue.add(accounts.ungated(job, accounts.not_taken(job)))
+
+    def job_enqueueable(self, job: Job) -> Vote:
+        if job.min_resources is None:
+            return PERMIT
+        future = self.inqueue.copy().add(job.min_resources)
+        places = future.exceeding(self.idle, job.min_resources)
+        if not places:
+            return PERMIT
+        worst = max(places, key=lambda place: (place > 1, -place))
+        names = ", ".join(f"overused {self.axis.names[place]}" for place in places)
+        return reject(
+            Why(
+                reasons.QUOTA, "cluster_enqueue_limit", self.axis.names[worst],
+                f"resource in cluster is overused: {names}", self.name,
+                asked=self.axis.whole(worst, job.min_resources.values[worst]),
+                used=self.axis.whole(worst, self.inqueue.values[worst]),
+                limit=self.axis.whole(worst, self.idle.values[worst]),
+            )
+        )  # fmt: skip
+
+    def job_enqueued(self, job: Job) -> None:
+        if job.min_resources is not None:
+            self.inqueue.add(accounts.minimum(job))

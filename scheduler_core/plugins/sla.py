@@ -1,0 +1,87 @@
+"""sla: jobs with a promised waiting time go first by deadline, and once it is over they are let in and held.
+
+The promise is an annotation of the group (`pipeline.records.sla` has the keys and the grammar), else the argument
+`sla-waiting-time`, which must be text. A value that cannot be read or is not above zero counts as absent, so the next
+place applies. The vote, for entering the queue and for keeping what was promised, permits from the very nanosecond of
+the deadline on and abstains before; it never rejects. In a tier with plugins that always permit or reject (gang,
+proportion, capacity, overcommit) it cannot change the result.
+
+Arguments beyond upstream: `annotations: job` reads the job's annotations before the group's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.records import sla
+from scheduler_core.model.jobs import Job
+from scheduler_core.session import arguments
+from scheduler_core.session.combine import ABSTAIN, PERMIT, Vote
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.session import Session
+
+ARGUMENT = "sla-waiting-time"
+_LAST = (1, 0)
+
+
+def default_waiting_ns(value: object) -> int | None:
+    """The waiting time that the argument promises everyone, or None."""
+    if not isinstance(value, str):
+        return None
+    return _positive_ns(value)
+
+
+def _positive_ns(text: str) -> int | None:
+    try:
+        nanos = sla.parse_duration_ns(text)
+    except ValueError:
+        return None
+    return nanos if nanos > 0 else None
+
+
+class Sla(Plugin):
+    name = "sla"
+    arguments_known = (ARGUMENT, "annotations")
+
+    def open(self, session: Session) -> None:
+        self.session = session
+        self.default_ns = default_waiting_ns(self.arguments.get(ARGUMENT))
+        self.job_first = arguments.text(self.arguments, "annotations") == "job"
+        self._waiting_ns: dict[str, int | None] = {}
+
+    def waiting_ns(self, job: Job) -> int | None:
+        """The promised waiting time, or None without a promise."""
+        if job.uid not in self._waiting_ns:
+            self._waiting_ns[job.uid] = self._find(job)
+        return self._waiting_ns[job.uid]
+
+    def _find(self, job: Job) -> int | None:
+        places = (job.owner_annotations, job.annotations) if self.job_first else (job.annotations,)
+        for notes in places:
+            for key in sla.KEYS:
+                text = notes.get(key)
+                nanos = None if text is None else _positive_ns(text)
+                if nanos is not None:
+                    return nanos
+        return self.default_ns
+
+    def deadline_ns(self, job: Job) -> int | None:
+        """When the promise is over, or None without one."""
+        waiting = self.waiting_ns(job)
+        return None if waiting is None else job.created_ns + waiting
+
+    def job_order(self, job: Job) -> Any:
+        deadline = self.deadline_ns(job)
+        return _LAST if deadline is None else (0, deadline)
+
+    def job_enqueueable(self, job: Job) -> Vote:
+        return self._vote(job)
+
+    def job_pipelined(self, job: Job) -> Vote:
+        return self._vote(job)
+
+    def _vote(self, job: Job) -> Vote:
+        waiting = self.waiting_ns(job)
+        if waiting is None or self.session.now_ns - job.created_ns < waiting:
+            return ABSTAIN
+        return PERMIT

@@ -1,0 +1,116 @@
+"""Accounts of queues that several quota plugins keep alike: what is held, asked, waiting, and held beyond the minimum.
+
+`inqueue` is what jobs that were let in have not taken yet: of groups in phase Inqueue, and of Running ones that still
+have their minimum, whatever of `minResources` the job does not hold; tasks behind a gate do not count. `elastic` is what
+jobs hold beyond their `minResources`. A refusal by quota can give way to another job as soon as elastic pods go.
+"""
+
+from __future__ import annotations
+
+from pipeline.records import reasons
+from scheduler_core.model import status
+from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
+from scheduler_core.model.resources import MEMORY, Axis, Resource
+from scheduler_core.model.why import Why
+
+
+class Account:
+    """What one queue (and in a tree all below it) holds and waits for."""
+
+    __slots__ = (
+        "allocated", "ancestors", "capability", "children", "deserved", "elastic", "guarantee", "inqueue", "queue",
+        "real_capability", "request", "share",
+    )  # fmt: skip
+
+    def __init__(self, queue: Queue, axis: Axis) -> None:
+        self.queue = queue
+        self.allocated = axis.empty()
+        self.request = axis.empty()
+        self.inqueue = axis.empty()
+        self.elastic = axis.empty()
+        self.guarantee = axis.empty() if queue.guarantee is None else queue.guarantee.copy()
+        self.deserved = axis.empty() if queue.deserved is None else queue.deserved.copy()
+        self.capability: Resource | None = None if queue.capability is None else queue.capability.copy()
+        self.real_capability = axis.empty()
+        self.share = 0.0
+        self.ancestors: list[Account] = []
+        self.children: list[Account] = []
+
+    def charge(self, job: Job) -> None:
+        """Takes a job into the account."""
+        for state in status.HOLDING:
+            for task in job.by_status[state].values():
+                self.request.add(task.cls.request)
+        for task in job.pending():
+            self.request.add(task.cls.request)
+        self.allocated.add(job.allocated)
+        least = job.min_resources
+        self.elastic.add(job.allocated if least is None else job.allocated.beyond(least))
+        if least is not None and counts_as_inqueue(job):
+            self.inqueue.add(ungated(job, not_taken(job)))
+
+
+def not_taken(job: Job) -> Resource:
+    """What a job does not hold of its minimum resources, of those that it names."""
+    assert job.min_resources is not None
+    return _named_only(job.min_resources.beyond(job.allocated), job.min_resources)
+
+
+def counts_as_inqueue(job: Job) -> bool:
+    """Whether what the job may still take is spoken for."""
+    return job.phase == INQUEUE or (job.phase == RUNNING and job.count(*status.HOLDING) >= job.min_member)
+
+
+def _named_only(amount: Resource, named: Resource) -> Resource:
+    """Only the resources that `named` names."""
+    return Resource([value if named.has(place) else 0 for place, value in enumerate(amount.values)], named.named)
+
+
+def ungated(job: Job, amount: Resource) -> Resource:
+    """An amount without what tasks behind a gate ask."""
+    gated = [task for task in job.pending() if task.gated]
+    if not gated:
+        return amount
+    behind = amount.copy()
+    for task in gated:
+        for place, asked in task.cls.items:
+            if amount.has(place):
+                behind.values[place] = max(behind.values[place] - asked, 0)
+    return behind
+
+
+def minimum(job: Job) -> Resource:
+    """What a job that enters its queue is charged."""
+    assert job.min_resources is not None
+    return ungated(job, job.min_resources)
+
+
+def closed(queue: Queue, plugin: str) -> Why | None:
+    """The refusal of a queue that is not open."""
+    if queue.open:
+        return None
+    return Why(reasons.NOT_ADMITTED, "queue_closed", message=f"queue {queue.name} is {queue.state}", plugin=plugin)
+
+
+def over_limit(
+    axis: Axis, account: Account, asked: Resource, future: Resource, limit: Resource, *, plugin: str, quota: bool
+) -> Why | None:
+    """The refusal if `future` is above `limit` in what is asked for, in Volcano's words.
+
+    `quota` says that the limit is a share that moves with what others use; else it is the queue's own ceiling. What is
+    above the ceiling by itself can never pass.
+    """
+    places = future.exceeding(limit, asked)
+    if not places:
+        return None
+    worst = max(places, key=lambda place: (asked.values[place] > limit.values[place], place > MEMORY, -place))
+    never = asked.values[worst] > account.real_capability.values[worst]
+    names = ", ".join(f"insufficient {axis.names[place]}" for place in places)
+    return Why(
+        reasons.QUOTA if quota and not never else reasons.QUEUE_LIMIT,
+        "never_fits" if never else "queue_refused" if quota else "",
+        axis.names[worst], f"queue resource quota insufficient: {names}", plugin,
+        asked=axis.whole(worst, asked.values[worst]),
+        used=axis.whole(worst, future.values[worst] - asked.values[worst]),
+        limit=axis.whole(worst, limit.values[worst]),
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Failure codes: which checks a node fails for a class, as bits of one number.
+
+Bits 0 to 31 are checks of plugins, in the order in which they are first met (which is the order of the policy); bits 32
+to 63 are resources, by their place on the axis; more than 32 share the last bit. So a column of codes is the exact joint
+distribution of failing checks, and counting equal codes is counting nodes by the set of checks they fail.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pipeline.records import reasons
+from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
+from scheduler_core.model.resources import Axis
+
+FIRST_RESOURCE: Final = 32
+RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
+FITS: Final = 0
+
+NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY)
+
+
+class Codes:
+    """The meaning of bits in one session."""
+
+    def __init__(self, axis: Axis) -> None:
+        self.axis = axis
+        self.checks: list[Check] = [NOT_READY]
+        self._bit_of: dict[Check, int] = {NOT_READY: 1}
+        self.unresolvable = 1
+        self._checks_of: dict[int, tuple[Check, ...]] = {}
+
+    def bit(self, check: Check) -> int:
+        """The bit of a check, given out when it is first met; above 32 checks the last bit is shared."""
+        found = self._bit_of.get(check)
+        if found is None:
+            found = 1 << min(len(self.checks), FIRST_RESOURCE - 1)
+            self._bit_of[check] = found
+            self.checks.append(check)
+            if check.code == UNRESOLVABLE:
+                self.unresolvable |= found
+        return found
+
+    @staticmethod
+    def resource_bit(place: int) -> int:
+        return 1 << min(FIRST_RESOURCE + place, 63)
+
+    def failed(self, code: int) -> tuple[Check, ...]:
+        """The checks in a code: resources first, then in the order of the policy."""
+        found = self._checks_of.get(code)
+        if found is None:
+            short = [self._short(place) for place in range(len(self.axis)) if code & self.resource_bit(place)]
+            other = [check for check in self.checks if code & self._bit_of[check]]
+            found = self._checks_of[code] = (*short, *other)
+        return found
+
+    def _short(self, place: int) -> Check:
+        name = self.axis.names[place]
+        return Check(f"NodeResourcesFit/{name}", UNSCHEDULABLE, f"Insufficient {name}", reasons.INSUFFICIENT_RESOURCE)
+
+    def places(self, code: int) -> tuple[int, ...]:
+        """Resources that are short in a code."""
+        return tuple(place for place in range(len(self.axis)) if code & self.resource_bit(place))
+
+    def as_volcano(self, code: int) -> tuple[Check, ...]:
+        """What Volcano records of a node: the first short resource alone; else checks up to the first unresolvable one."""
+        failed = self.failed(code)
+        if code & RESOURCES:
+            return failed[:1]
+        for at, check in enumerate(failed):
+            if check.code == UNRESOLVABLE:
+                return failed[: at + 1]
+        return failed
+
+    def is_unresolvable(self, code: int) -> bool:
+        """Whether Volcano's record of the node has a check that no eviction cures."""
+        return not code & RESOURCES and bool(code & self.unresolvable)

@@ -1,0 +1,154 @@
+"""Orders of jobs, queues and tasks, and the heap that actions take them from.
+
+A plugin says an order as a key, smaller first; the keys of all plugins, in the order of tiers, and the fallback (age,
+then name) make one key. Keys are made when something enters a heap, which is cheap, and made again when it comes out:
+if what it stands for has moved meanwhile it goes back in. Whatever is being released may move anything, so then the
+heap is built anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from scheduler_core.model.jobs import Job, Queue
+from scheduler_core.model.tasks import Task
+
+if TYPE_CHECKING:
+    from scheduler_core.session.session import Session
+
+T = TypeVar("T")
+Key = tuple[Any, ...]
+
+
+class Orders:
+    """The orders of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._job = _flat(session.asked("job_order"))
+        self._queue = _flat(session.asked("queue_order"))
+        self._task = _flat(session.asked("task_order"))
+        self._victim_queue = _flat(session.asked("victim_queue_order"))
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def job_keys(self, job: Job) -> Key:
+        """What the plugins say of a job, without fallback."""
+        return tuple(key(job) for key in self._job)
+
+    def job(self, job: Job) -> Key:
+        return (*[key(job) for key in self._job], job.created_ns, job.uid)
+
+    def queue(self, queue: Queue) -> Key:
+        return (*[key(queue) for key in self._queue], queue.created_ns, queue.name)
+
+    def task_keys(self, task: Task) -> Key:
+        return tuple(key(task) for key in self._task)
+
+    def compare_tasks(self, one: Task, other: Task) -> int:
+        """Below zero: `one` comes first. Tasks numbered alike in their names go by number, then by age, then by uid."""
+        return (
+            _compare(self.task_keys(one), self.task_keys(other))
+            or (0 if one.number is None or other.number is None else one.number - other.number)
+            or _compare((one.created_ns, one.uid), (other.created_ns, other.uid))
+        )
+
+    def sorted_tasks(self, tasks: Iterable[Task]) -> list[Task]:
+        """Tasks, first first."""
+        found = list(tasks)
+        if len(found) < 2:
+            return found
+        numbered = sum(task.number is not None for task in found)
+        if numbered in (0, len(found)):
+            return sorted(found, key=self._task_key)
+        found.sort(key=lambda task: (task.created_ns, task.uid))
+        return sorted(found, key=functools.cmp_to_key(self.compare_tasks))
+
+    def _task_key(self, task: Task) -> Key:
+        return (*[key(task) for key in self._task], task.number or 0, task.created_ns, task.uid)
+
+    # --- victims -------------------------------------------------------------------------------------------------------
+
+    def compare_victim_queues(self, one: Queue, other: Queue, preemptor: Queue) -> int:
+        """Below zero: `one` loses first. Nobody says anything: the queue that sorts last."""
+        for ask in self._victim_queue:
+            answer: int = ask(one, other, preemptor)
+            if answer:
+                return answer
+        return -_compare(self.queue(one), self.queue(other))
+
+    def compare_victims(self, one: Task, other: Task, preemptor: Task) -> int:
+        """Below zero: `one` is evicted first."""
+        if one.job is other.job:
+            return -self.compare_tasks(one, other)
+        if one.job is None or other.job is None:
+            return (one.job is not None) - (other.job is not None)
+        if preemptor.job is not None and one.job.queue is not other.job.queue:
+            return self.compare_victim_queues(one.job.queue, other.job.queue, preemptor.job.queue)
+        return -_compare(self.job_keys(one.job), self.job_keys(other.job)) or -self.compare_tasks(one, other)
+
+    def sorted_victims(self, victims: Iterable[Task], preemptor: Task) -> list[Task]:
+        """Victims, first to go first."""
+
+        def compare(one: Task, other: Task) -> int:
+            return self.compare_victims(one, other, preemptor)
+
+        return sorted(victims, key=functools.cmp_to_key(compare))
+
+    def lowest_first(self, tasks: Iterable[Task]) -> list[Task]:
+        """Candidates in the order in which plugins see them: those that would be scheduled last come first."""
+        return self.sorted_tasks(tasks)[::-1]
+
+    # --- heaps -----------------------------------------------------------------------------------------------------------
+
+    def job_heap(self, jobs: Iterable[Job] = ()) -> Heap[Job]:
+        return Heap(self.session, self.job, jobs)
+
+    def queue_heap(self, queues: Iterable[Queue] = ()) -> Heap[Queue]:
+        return Heap(self.session, self.queue, queues)
+
+
+class Heap(Generic[T]):
+    """Takes the first by its order as it is now."""
+
+    def __init__(self, session: Session, key: Callable[[T], Key], items: Iterable[T]) -> None:
+        self._session = session
+        self._key = key
+        self._heap: list[tuple[Key, T]] = [(key(item), item) for item in items]
+        heapq.heapify(self._heap)
+        self._releases = session.releases
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, item: T) -> None:
+        heapq.heappush(self._heap, (self._key(item), item))
+
+    def pop(self) -> T:
+        """The first. Raises IndexError when there is none."""
+        if self._releases != self._session.releases:
+            self._releases = self._session.releases
+            self._heap = [(self._key(item), item) for _, item in self._heap]
+            heapq.heapify(self._heap)
+        while True:
+            key, item = heapq.heappop(self._heap)
+            now = self._key(item)
+            if now == key or not self._heap or now <= self._heap[0][0]:
+                return item
+            heapq.heappush(self._heap, (now, item))
+
+
+def _flat(tiers: Iterable[Iterable[Callable[..., Any]]]) -> list[Callable[..., Any]]:
+    return [ask for tier in tiers for ask in tier]
+
+
+def _compare(one: Key, other: Key) -> int:
+    return -1 if one < other else int(other < one)
+
+
+def compare_keys(one: Key, other: Key) -> int:
+    """-1, 0 or 1."""
+    return _compare(one, other)

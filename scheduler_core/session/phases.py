@@ -1,0 +1,52 @@
+"""Phases and conditions of groups at the end of a session, by Volcano's rules.
+
+A task counts as scheduled when it is seen on a node: running, bound, over, or leaving from a node. One whose bind was only
+sent does not count, so a gang that was just bound stays Inqueue until its pods are seen. A running group that falls below
+its minimum becomes Pending and has to be let in again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler_core.model import status
+from scheduler_core.model.jobs import COMPLETED, INQUEUE, PENDING, RUNNING, UNKNOWN, Job
+
+NOT_ENOUGH_RESOURCES = "NotEnoughResources"
+SCHEDULED_REASON = "tasks in gang are ready to be scheduled"
+
+
+def scheduled(job: Job) -> int:
+    """Tasks that were seen on a node."""
+    return job.count(status.RUNNING, status.BOUND, *status.COMPLETED) + leaving(job)
+
+
+def leaving(job: Job) -> int:
+    """Tasks that are leaving a node."""
+    return sum(task.has_node for task in job.by_status[status.RELEASING].values())
+
+
+def phase(job: Job, *, unschedulable: bool) -> str:
+    """The phase after a session. `unschedulable`: the group got the condition Unschedulable in this very session."""
+    if unschedulable and job.by_status[status.RUNNING]:
+        return UNKNOWN
+    seen = scheduled(job)
+    if seen >= job.min_member:
+        return COMPLETED if seen == job.count(*status.COMPLETED) else RUNNING
+    return INQUEUE if job.phase == INQUEUE else PENDING
+
+
+class Condition(NamedTuple):
+    """A condition of a group: type, reason, message."""
+
+    type: str
+    reason: str
+    message: str
+
+
+def skips_unschedulable(job: Job) -> bool:
+    """Whether an unready gang gets no condition: its tasks are only leaving, and it would still have its minimum with them."""
+    gone = leaving(job)
+    if not gone or job.by_status[status.PENDING] or job.by_status[status.PIPELINED]:
+        return False
+    return scheduled(job) >= job.min_member

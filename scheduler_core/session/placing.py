@@ -1,0 +1,142 @@
+"""The choice of a node for one task, and the refusal when there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scheduler_core.model.nodes import Bools, Codes, Floats, Ints
+from scheduler_core.model.refusal import Refusal
+from scheduler_core.model.tasks import Task
+from scheduler_core.session import refusals
+from scheduler_core.session.codes import FITS
+from scheduler_core.session.judging import NO_RANK, Choice, Judge, Within
+
+if TYPE_CHECKING:
+    from scheduler_core.session.session import Session
+
+_NO_SCORE = -1.0
+"""A node is chosen only with more than this: Volcano starts its search here."""
+
+
+def choose(session: Session, task: Task, within: Within = None, barred: Bools | None = None) -> Choice | Refusal | None:
+    """The best node that passes everything: among those with room now, else among those where room comes.
+
+    `barred` are rows that an equal-named role has been refused on. None: nodes pass, but none may be chosen by score.
+    """
+    judge = session.judges.of(task.cls).look()
+    elsewhere = session.judges.elsewhere(task)
+    if elsewhere is None and within is None and barred is None:
+        return _choose_plain(session, task, judge)
+    codes = judge.codes if elsewhere is None else judge.codes | elsewhere
+    allowed = np.ones(len(codes), dtype=np.bool_) if within is None else within.copy()
+    if barred is not None:
+        allowed &= ~barred
+    passing = (codes == FITS) & allowed
+    if not passing.any():
+        return refusals.by_nodes(session, task, judge, codes, within)
+    return _choose_among(session, task, judge, passing)
+
+
+def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusal | None:
+    if FITS not in judge.counts:
+        return refusals.by_nodes(session, task, judge, judge.codes, None)
+    best = int(judge.rank.argmax())
+    if judge.rank[best] == NO_RANK:
+        return _choose_among(session, task, judge, judge.codes == FITS)
+    if session.judges.compares(task):
+        return _choose_among(session, task, judge, judge.codes == FITS)
+    return Choice(best, True) if judge.rank[best] > _NO_SCORE or _alone(judge) else None
+
+
+def _alone(judge: Judge) -> bool:
+    return bool(np.count_nonzero(judge.rank != NO_RANK) == 1)
+
+
+def _choose_among(session: Session, task: Task, judge: Judge, passing: Bools) -> Choice | None:
+    ready = np.flatnonzero(passing & (judge.rank != NO_RANK))
+    if len(ready):
+        row = best(session, task, ready, judge.rank[ready])
+        return None if row is None else Choice(row, True)
+    later = np.flatnonzero(passing)
+    row = best(session, task, later, None, judge)
+    return None if row is None else Choice(row, False)
+
+
+def best(session: Session, task: Task, rows: Ints, scores: Floats | None, judge: Judge | None = None) -> int | None:
+    """The row with the highest score, of equal ones the first; a single one is taken unscored."""
+    if len(rows) == 1:
+        return int(rows[0])
+    if scores is None:
+        scores = (judge or session.judges.of(task.cls)).scores(rows)
+    total = with_compared(session, task, rows, scores)
+    for tier in session.asked("best_node"):
+        for ask in tier:
+            chosen = ask(task, rows, total)
+            if chosen is not None:
+                return int(chosen)
+    at = int(total.argmax())
+    return int(rows[at]) if total[at] > _NO_SCORE else None
+
+
+def with_compared(session: Session, task: Task, rows: Ints, scores: Floats) -> Floats:
+    """Scores of these rows with those that compare them with each other."""
+    compared = session.judges.compared(task, rows)
+    return scores if compared is None else scores + compared
+
+
+def totals(session: Session, task: Task, rows: Ints) -> Floats:
+    """The total score of these rows for a task, whether they fit or not."""
+    return with_compared(session, task, rows, session.judges.of(task.cls).scores(rows))
+
+
+def candidates(session: Session, task: Task) -> Ints:
+    """Rows on which evictions may make room for a task: none of their checks is one that evictions do not cure.
+
+    Rows that were refused so in this session's allocate are left out, whatever has changed since.
+    """
+    judge = session.judges.of(task.cls).look()
+    elsewhere = session.judges.elsewhere(task)
+    codes: Codes = judge.codes if elsewhere is None else judge.codes | elsewhere
+    good = (codes & np.uint64(session.judges.codes.unresolvable)) == 0
+    before = refusal_of(task)
+    if before is not None and before.unresolvable is not None:
+        good &= ~before.unresolvable
+    return np.flatnonzero(good)
+
+
+def refusal_of(task: Task) -> Refusal | None:
+    """What allocate said of the task in this session."""
+    return None if task.job is None else task.job.refusals.get(task.uid)
+
+
+def passes(session: Session, task: Task, row: int) -> bool:
+    """Whether the node passes every check of plugins as it is now; resources are not looked at."""
+    return not code_at(session, task, row) & 0xFFFFFFFF
+
+
+def code_at(session: Session, task: Task, row: int) -> int:
+    """The code of failing checks of one row."""
+    code = int(session.judges.of(task.cls).look().codes[row])
+    elsewhere = session.judges.elsewhere(task)
+    return code if elsewhere is None else code | int(elsewhere[row])
+
+
+def codes_of(session: Session, task: Task) -> Codes:
+    """The codes of all rows for a task, as they are now."""
+    codes = session.judges.of(task.cls).look().codes
+    elsewhere = session.judges.elsewhere(task)
+    return codes.copy() if elsewhere is None else codes | elsewhere
+
+
+def fits_now(session: Session, task: Task, row: int) -> bool:
+    """Whether the request fits what is idle on the node."""
+    idle = session.nodes.row(row).idle
+    return all(amount <= idle[place] for place, amount in task.cls.needs)
+
+
+def will_fit(session: Session, task: Task, row: int) -> bool:
+    """Whether the request fits what will be free on the node."""
+    cells = session.nodes.row(row)
+    return all(amount <= cells.free(place) for place, amount in task.cls.needs)

@@ -1,0 +1,97 @@
+"""Queues in a tree below `root`: who is above whom, and what each may have at most.
+
+What a queue may have is what its parent may have, without what its siblings are guaranteed, and no more than its own
+capability. A capability that names no cpu, no memory or not some other resource takes the parent's. The root is not
+limited by the cluster: without a capability of its own it may have anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from scheduler_core.model.resources import CPU, MEMORY, UNLIMITED, Resource
+from scheduler_core.session.accounts import Account
+
+ROOT = "root"
+_MOST_OF_OTHERS = float(2**63 - 1)
+
+
+class Tree(NamedTuple):
+    """`broken` says what is wrong with the tree, or is empty."""
+
+    root: Account | None
+    broken: str
+
+
+def grow(accounts: Mapping[str, Account], total: Resource) -> Tree:
+    """Links the accounts and fills what each deserves and may have."""
+    broken = ""
+    for account in accounts.values():
+        broken = _climb(account, accounts) or broken
+    root = accounts.get(ROOT)
+    if root is None:
+        return Tree(None, f"there is no queue {ROOT}")
+    if broken:
+        return Tree(root, broken)
+    for account in accounts.values():
+        if account.ancestors:
+            account.ancestors[-1].children.append(account)
+    _crown(root, total)
+    _share_out(root)
+    return Tree(root, "")
+
+
+def _climb(account: Account, accounts: Mapping[str, Account]) -> str:
+    """Fills the ancestors of an account, the root first."""
+    path: list[Account] = []
+    here = account
+    while here.queue.name != ROOT:
+        parent = accounts.get(here.queue.parent or ROOT)
+        if parent is None:
+            return f"queue {here.queue.name} names the parent {here.queue.parent or ROOT}, which does not exist"
+        if parent is account or parent in path:
+            return f"queue {account.queue.name} is its own ancestor"
+        path.append(parent)
+        here = parent
+    account.ancestors = path[::-1]
+    return ""
+
+
+def _crown(root: Account, total: Resource) -> None:
+    capability = root.capability
+    if capability is None or capability.is_empty():
+        values = [UNLIMITED if place <= MEMORY else _MOST_OF_OTHERS for place in range(len(total.values))]
+        capability = Resource(values, (1 << len(values)) - 1)
+    root.capability = capability
+    root.real_capability = capability.copy()
+
+
+def _share_out(root: Account) -> None:
+    """What the children of each account deserve and may have, from the root down."""
+    below = [root]
+    while below:
+        account = below.pop()
+        guaranteed, deserved = account.guarantee.scaled(0), account.deserved.scaled(0)
+        for child in account.children:
+            child.deserved = child.deserved.at_least(child.guarantee)
+            guaranteed.add(child.guarantee)
+            deserved.add(child.deserved)
+            _inherit(child, account)
+        if not account.ancestors:
+            account.guarantee, account.deserved = guaranteed, deserved
+        for child in account.children:
+            assert child.capability is not None
+            most = account.real_capability.beyond(guaranteed).add(child.guarantee)
+            child.real_capability = most.at_most(child.capability)
+        below += account.children
+
+
+def _inherit(child: Account, parent: Account) -> None:
+    assert parent.capability is not None
+    capability = child.capability or Resource([0] * len(parent.capability.values), 0)
+    for place, most in enumerate(parent.capability.values):
+        unset = capability.values[place] <= 0 if place in (CPU, MEMORY) else not capability.has(place)
+        if unset and parent.capability.has(place):
+            capability.set(place, most)
+    child.capability = capability

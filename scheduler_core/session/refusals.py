@@ -1,0 +1,214 @@
+"""Why a task got no node: counted over all nodes, exactly, before anything is rolled back.
+
+A report is of a class at one moment: how many nodes fail which set of checks, which single check alone keeps how many
+nodes shut (sole blockers: those nodes would take the task if only that were lifted), and by how little. A refusal is of a
+task: a report, or what else kept it from being tried. While the table does not move, equal tasks share a report.
+
+Which reason leads: nodes that the task does not want at all say nothing as long as there are others. If it wants none:
+node affinity. If all it wants are closed: the easiest obstacle (not ready, then cordoned, then tainted). Else what most of
+the open nodes fail; of resources that fail on equally many, extended ones before cpu and memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import numpy as np
+
+from pipeline.records import reasons
+from scheduler_core.model.nodes import Bools, Codes
+from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
+from scheduler_core.model.resources import MEMORY
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+from scheduler_core.session.codes import RESOURCES
+
+if TYPE_CHECKING:
+    from scheduler_core.session import codes as codes_
+    from scheduler_core.session.judging import Judge, Within
+    from scheduler_core.session.session import Session
+
+_OBSTACLES: Final = (reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT)
+"""What closes a node that is wanted, easiest to mend first."""
+
+
+def by_nodes(session: Session, task: Task, judge: Judge, codes: Codes, within: Within) -> Refusal:
+    """The refusal of a task that no node takes."""
+    plain = within is None and codes is judge.codes
+    report = judge.report if plain and judge.reported == judge.version else None
+    if report is None:
+        report = _report(session, judge, codes, within)
+        if plain:
+            judge.report, judge.reported = report, judge.version
+    why = _fragmented(session, task, judge, codes, within, report) or report.why
+    job = task.job
+    return Refusal(task, why, report, placed=0 if job is None else job.ready + job.waiting)
+
+
+def by_word(task: Task, why: Why, text: str = "") -> Refusal:
+    """The refusal of a task for which no node was looked at."""
+    return Refusal(task, why, text=text)
+
+
+def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Report:
+    meaning = judge.meaning
+    looked = codes if within is None else codes[within]
+    if within is None and codes is judge.codes:
+        pairs = list(judge.counts.items())
+    else:
+        values, counts = np.unique(looked, return_counts=True)
+        pairs = list(zip(values.tolist(), counts.tolist(), strict=True))
+    pairs.sort(key=lambda pair: (-pair[1], pair[0]))
+    usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
+    low, high = np.uint64(RESOURCES), np.uint64(meaning.unresolvable)
+    never = ((codes & low) == 0) & ((codes & high) != 0)
+    return Report(
+        counts=tuple(pairs),
+        total=len(looked),
+        usable=usable,
+        blockers=tuple(_blockers(session, judge, codes, pairs, within)),
+        why=_leading(session, judge, pairs, len(looked), within),
+        unresolvable=never,
+    )
+
+
+def _blockers(
+    session: Session, judge: Judge, codes: Codes, pairs: Iterable[tuple[int, int]], within: Within
+) -> list[Blocker]:
+    """Every check that is alone on some node."""
+    found = []
+    cells = session.nodes.settle()
+    for code, nodes in pairs:
+        failed = judge.meaning.failed(code)
+        if len(failed) != 1:
+            continue
+        rows = np.flatnonzero(codes == np.uint64(code) if within is None else (codes == np.uint64(code)) & within)
+        places = judge.meaning.places(code)
+        if not places:
+            found.append(Blocker(failed[0], nodes, row=int(rows[0])))
+            continue
+        free = cells.free(places[0])[rows]
+        asked = int(judge.cls.request.values[places[0]])
+        at = int(free.argmax())
+        found.append(Blocker(failed[0], nodes, places[0], asked - int(free[at]), asked, int(rows[at])))
+    return sorted(found, key=lambda each: (each.size, -each.nodes, each.check.name))
+
+
+# --- which reason leads ---------------------------------------------------------------------------------------------------
+
+
+def _leading(session: Session, judge: Judge, pairs: list[tuple[int, int]], total: int, within: Within) -> Why:
+    meaning = judge.meaning
+    wanted, opened = _wanted(meaning, pairs)
+    if not total:
+        return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
+    if not wanted:
+        return Why(reasons.NODE_AFFINITY, message=_says(meaning, pairs, total))
+    if not opened:
+        return Why(_easiest(meaning, wanted), message=_says(meaning, pairs, total))
+    place, check = _most(meaning, opened)
+    if place < 0:
+        return Why(check.reason, message=_says(meaning, pairs, total))
+    name = session.axis.names[place]
+    detail = "" if _could_hold(session, judge, within) else "never_fits"
+    asked = session.axis.whole(place, judge.cls.request.values[place])
+    return Why(
+        reasons.INSUFFICIENT_RESOURCE, detail, name if not detail else _too_large(session, judge, name),
+        message=_says(meaning, pairs, total), asked=asked,
+    )  # fmt: skip
+
+
+def _wanted(meaning: codes_.Codes, pairs: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Of the counted nodes those that the task wants, and of these the open ones."""
+    wanted = [pair for pair in pairs if not _has(meaning, pair[0], (reasons.NODE_AFFINITY,))]
+    return wanted, [pair for pair in wanted if not _has(meaning, pair[0], _OBSTACLES)]
+
+
+def _has(meaning: codes_.Codes, code: int, which: tuple[str, ...]) -> bool:
+    return any(check.reason in which for check in meaning.failed(code))
+
+
+def _easiest(meaning: codes_.Codes, wanted: list[tuple[int, int]]) -> str:
+    """Each wanted node counts by its hardest obstacle; the easiest that is the hardest of some node is named."""
+    hardest = set()
+    for code, _ in wanted:
+        present = {check.reason for check in meaning.failed(code)}
+        hardest.add(next(reason for reason in reversed(_OBSTACLES) if reason in present))
+    return next(reason for reason in _OBSTACLES if reason in hardest)
+
+
+def _most(meaning: codes_.Codes, opened: list[tuple[int, int]]) -> tuple[int, Check]:
+    """The check that most open nodes fail: (place of the resource or -1, check)."""
+    counts: dict[Check, int] = {}
+    places: dict[Check, int] = {}
+    for code, nodes in opened:
+        failed = meaning.failed(code)
+        for place, check in zip(meaning.places(code), failed, strict=False):
+            places[check] = place
+        for check in failed:
+            counts[check] = counts.get(check, 0) + nodes
+    check = max(counts, key=lambda each: (counts[each], each in places, places.get(each, -1) > MEMORY, each.name))
+    return places.get(check, -1), check
+
+
+def _could_hold(session: Session, judge: Judge, within: Within) -> bool:
+    """Whether some open node could hold the task if it were empty."""
+    return bool(_holders(session, judge, within).any())
+
+
+def _holders(session: Session, judge: Judge, within: Within) -> Bools:
+    """Open nodes that could hold the task if they were empty."""
+    able: Bools = judge.fixed == 0
+    if within is not None:
+        able = able & within
+    for place, amount in judge.needs:
+        able = able & (session.nodes.alloc[place] >= amount)
+    return able
+
+
+def _too_large(session: Session, judge: Judge, otherwise: str) -> str:
+    """The resource of which no open node has enough even when empty, extended ones first."""
+    opened = judge.fixed == 0
+    for place, amount in sorted(judge.needs, key=lambda need: (need[0] <= MEMORY, need[0])):
+        if opened.any() and int(session.nodes.alloc[place][opened].max()) < amount:
+            return session.axis.names[place]
+    return otherwise
+
+
+def _fragmented(session: Session, task: Task, judge: Judge, codes: Codes, within: Within, report: Report) -> Why | None:
+    """Enough is free together for all that wait alike in the job, empty nodes would hold them, but it lies in too small pieces."""
+    if report.why.reason != reasons.INSUFFICIENT_RESOURCE or report.why.detail or task.job is None:
+        return None
+    place = session.axis.index.get(report.why.resource)
+    asked = 0 if place is None else int(judge.cls.request.values[place])
+    if place is None or not asked:
+        return None
+    waiting = sum(1 for each in task.job.pending() if each.cls is judge.cls and each.open)
+    known = report.free.get(waiting)
+    if known is None:
+        known = report.free[waiting] = _in_pieces(session, judge, within, place, asked, waiting)
+    if not known:
+        return None
+    return msgspec.structs.replace(report.why, reason=reasons.FRAGMENTATION, detail="")
+
+
+def _in_pieces(session: Session, judge: Judge, within: Within, place: int, asked: int, waiting: int) -> bool:
+    opened = judge.fixed == 0 if within is None else (judge.fixed == 0) & within
+    free = np.maximum(session.nodes.settle().free(place)[opened], 0)
+    alloc = session.nodes.alloc[place][opened]
+    return bool(free.sum() >= asked * waiting and (alloc // asked).sum() >= waiting and (free // asked).sum() < waiting)
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------------
+
+
+def _says(meaning: codes_.Codes, pairs: list[tuple[int, int]], total: int) -> str:
+    """Every failing check with its number of nodes; one node may count in several."""
+    counts: dict[str, int] = {}
+    for code, nodes in pairs:
+        for check in meaning.failed(code):
+            counts[check.text] = counts.get(check.text, 0) + nodes
+    parts = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return f"0/{total} nodes take it: " + ", ".join(f"{nodes} {text}" for text, nodes in parts)

@@ -1,0 +1,171 @@
+"""One scheduling session: a snapshot, the plugins of a policy opened on it, and everything that was decided.
+
+Actions ask the questions below; each names its rule of aggregation once. What a session decides is in `binds`,
+`evictions`, `kept`, in the phases of jobs, in their refusals and whys. Nothing leaves it: whoever runs it carries the
+decisions out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scheduler_core.model import status
+from scheduler_core.model.jobs import INQUEUE, Job, Queue
+from scheduler_core.model.policy import Policy
+from scheduler_core.model.resources import Resource
+from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+from scheduler_core.session import combine, points, topology
+from scheduler_core.session.combine import Ballot
+from scheduler_core.session.judging import Judges
+from scheduler_core.session.orders import Orders
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.relations import Relations
+
+
+class Eviction:
+    """A pod that must go: the task, why (preempt or reclaim), and for whom."""
+
+    __slots__ = ("by", "reason", "task")
+
+    def __init__(self, task: Task, reason: str, by: Task | None) -> None:
+        self.task = task
+        self.reason = reason
+        self.by = by
+
+
+class Kept:
+    """What a job holds in this session without being bound: promised or allocated places of an unready gang."""
+
+    __slots__ = ("job", "tasks")
+
+    def __init__(self, job: Job, tasks: list[Task]) -> None:
+        self.job = job
+        self.tasks = tasks
+
+
+class Session:
+    """See above. `now_ns` is the one time of the session, nanoseconds since 1970."""
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, known: Mapping[str, type[Plugin]], now_ns: int) -> None:
+        self.snapshot = snapshot
+        self.policy = policy
+        self.now_ns = now_ns
+        self.axis = snapshot.axis
+        self.nodes = snapshot.nodes
+        self.domains = snapshot.domains
+        self.queues = snapshot.queues
+        self.jobs = snapshot.jobs
+        self.total: Resource = snapshot.nodes.total
+        self.relations = Relations(snapshot)
+        self.enqueues = "enqueue" in policy.actions
+        self.binds: dict[str, tuple[Task, str]] = {}
+        self.evictions: list[Eviction] = []
+        self.kept: list[Kept] = []
+        self.releases = 0
+        self.ballots: dict[str, Ballot] = {}
+        self.tried: dict[str, int] = {}
+        self.tiers: list[list[Plugin]] = [
+            [known[choice.name](choice.arguments, choice.enabled) for choice in tier if choice.name in known]
+            for tier in policy.tiers
+        ]
+        for job in self.jobs.values():
+            topology.settle_held(self.domains, job)
+        self._asked = {method: points.asked(self.tiers, method) for method in points.FLAG_OF}
+        self._on_allocated = [tell for tier in self._asked["allocated"] for tell in tier]
+        self._on_deallocated = [tell for tier in self._asked["deallocated"] for tell in tier]
+        for tier in self.tiers:
+            for plugin in tier:
+                plugin.open(self)
+        self.orders = Orders(self)
+        self.judges = Judges(self)
+
+    def asked(self, method: str) -> points.Asked:
+        """Who is asked at a point, by tier."""
+        return self._asked[method]
+
+    def plugin(self, name: str) -> Plugin | None:
+        """The plugin of this name, if the policy has it."""
+        return next((plugin for tier in self.tiers for plugin in tier if plugin.name == name), None)
+
+    # --- jobs --------------------------------------------------------------------------------------------------------
+
+    def invalid(self, job: Job) -> Why | None:
+        """Why the job cannot be scheduled as it is; the first objection."""
+        return combine.first_given(self._asked["job_valid"], job)
+
+    def enqueueable(self, job: Job) -> Ballot:
+        """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
+        if job.min_resources is None:
+            return Ballot(True, ())
+        return combine.vote(self._asked["job_enqueueable"], job, all_abstain=self.policy.all_abstain)
+
+    def enqueue(self, job: Job) -> None:
+        """Lets a job into its queue; every plugin is told."""
+        combine.everyone(self._asked["job_enqueued"], job)
+        job.phase = INQUEUE
+
+    def ready(self, job: Job) -> bool:
+        return combine.all_true(self._asked["job_ready"], job)
+
+    def pipelined(self, job: Job) -> Ballot:
+        return combine.vote(self._asked["job_pipelined"], job, all_abstain=self.policy.all_abstain)
+
+    def starving(self, job: Job) -> bool:
+        return combine.first_tier_true(self._asked["job_starving"], job)
+
+    # --- queues ------------------------------------------------------------------------------------------------------
+
+    def overused(self, queue: Queue) -> Why | None:
+        return combine.first_given(self._asked["overused"], queue)
+
+    def not_allocatable(self, queue: Queue, task: Task) -> Why | None:
+        return combine.first_given(self._asked["allocatable"], queue, task)
+
+    def not_preemptive(self, queue: Queue, task: Task) -> Why | None:
+        return combine.first_given(self._asked["preemptive"], queue, task)
+
+    # --- victims -------------------------------------------------------------------------------------------------------
+
+    def preemptable(self, preemptor: Task, candidates: Sequence[Task]) -> list[Task]:
+        return combine.victims(self._asked["preemptable"], preemptor, candidates)
+
+    def reclaimable(self, reclaimer: Task, candidates: Sequence[Task]) -> list[Task]:
+        return combine.victims(self._asked["reclaimable"], reclaimer, candidates)
+
+    # --- events --------------------------------------------------------------------------------------------------------
+
+    def tell_allocated(self, task: Task) -> None:
+        for tell in self._on_allocated:
+            tell(task)
+
+    def tell_deallocated(self, task: Task) -> None:
+        self.releases += 1
+        for tell in self._on_deallocated:
+            tell(task)
+
+    # --- decisions -----------------------------------------------------------------------------------------------------
+
+    def bind(self, task: Task) -> None:
+        """Sends an allocated task to its node."""
+        if task.job is not None:
+            task.job.move(task, status.BINDING)
+        self.binds[task.uid] = (task, self.nodes.names[task.row])
+
+    def allocate_alone(self, task: Task, row: int) -> None:
+        """A place outside any statement (backfill): nothing is rolled back, and once the job is ready all it holds is bound."""
+        job = task.job
+        assert job is not None
+        job.move(task, status.ALLOCATED)
+        task.row = row
+        self.nodes.hold(row, task)
+        self.tell_allocated(task)
+        if self.ready(job):
+            for each in list(job.by_status[status.ALLOCATED].values()):
+                self.bind(each)
+
+    def close(self) -> None:
+        for tier in self.tiers:
+            for plugin in tier:
+                plugin.close(self)

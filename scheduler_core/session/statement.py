@@ -1,0 +1,146 @@
+"""The transaction of an action: placements and evictions that are applied to the session at once and can all be undone.
+
+`discard` undoes in reverse order and leaves the session exactly as it was, except that each task remembers what it had
+been promised (`Task.last`), for the messages. `commit` makes binds and evictions final. A statement that is neither
+committed nor discarded is kept: its places stay taken until the session ends, and nothing is bound. The owner of a kept
+statement says so with `keep`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler_core.model import status
+from scheduler_core.model.tasks import NOWHERE, LastPlace, Task
+from scheduler_core.session.session import Eviction, Kept, Session
+
+EVICT = "evict"
+PIPELINE = "pipeline"
+ALLOCATE = "allocate"
+
+
+class Operation(NamedTuple):
+    """One step. `before` is the task's state before it, `text` the reason of an eviction, `by` for whom it was."""
+
+    kind: str
+    task: Task
+    row: int
+    before: int
+    evicted: bool = False
+    text: str = ""
+    by: Task | None = None
+
+
+class Statement:
+    """See above."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.operations: list[Operation] = []
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def evict(self, task: Task, text: str, by: Task | None = None) -> None:
+        """A task begins to leave its node."""
+        before = task.status
+        self._move(task, status.RELEASING)
+        self.session.nodes.release(task.row, task)
+        self.session.tell_deallocated(task)
+        self.operations.append(Operation(EVICT, task, task.row, before, text=text, by=by))
+
+    def pipeline(self, task: Task, row: int, *, evicted: bool) -> None:
+        """A task is promised a place where others are leaving."""
+        self._move(task, status.PIPELINED)
+        task.row = row
+        self.session.nodes.promise(row, task)
+        self.session.tell_allocated(task)
+        self.operations.append(Operation(PIPELINE, task, row, status.PENDING, evicted))
+
+    def allocate(self, task: Task, row: int) -> None:
+        """A task gets free room."""
+        self._move(task, status.ALLOCATED)
+        task.row = row
+        self.session.nodes.hold(row, task)
+        self.session.tell_allocated(task)
+        self.operations.append(Operation(ALLOCATE, task, row, status.PENDING))
+
+    def discard(self) -> None:
+        """Undoes everything, last first."""
+        while self.operations:
+            operation = self.operations.pop()
+            _UNDO[operation.kind](self, operation)
+
+    def commit(self) -> None:
+        """Makes binds and evictions final."""
+        for operation in self.operations:
+            operation.task.last = None
+            if operation.kind == EVICT:
+                self.session.evictions.append(Eviction(operation.task, operation.text, operation.by))
+            elif operation.kind == ALLOCATE:
+                self.session.bind(operation.task)
+        self.operations.clear()
+
+    def keep(self) -> None:
+        """Leaves everything applied and unbound until the session ends."""
+        placed = [each.task for each in self.operations if each.kind != EVICT]
+        if placed:
+            job = placed[0].job
+            assert job is not None
+            self.session.kept.append(Kept(job, placed))
+
+    def merge(self, other: Statement) -> None:
+        """Takes over the operations of another statement."""
+        self.operations += other.operations
+        other.operations = []
+
+    def saved(self) -> list[Operation]:
+        """The operations, to be replayed after a discard."""
+        return self.operations[:]
+
+    def replay(self, saved: list[Operation]) -> None:
+        """Applies saved operations again."""
+        for operation in saved:
+            if operation.kind == EVICT:
+                self.evict(operation.task, operation.text, operation.by)
+            elif operation.kind == PIPELINE:
+                self.pipeline(operation.task, operation.row, evicted=operation.evicted)
+            else:
+                self.allocate(operation.task, operation.row)
+
+    def _move(self, task: Task, state: int) -> None:
+        if task.job is not None:
+            task.job.move(task, state)
+        else:
+            task.status = state
+
+    def _undo_evict(self, operation: Operation) -> None:
+        task = operation.task
+        self._move(task, operation.before)
+        self.session.nodes.release(operation.row, task, -1)
+        self.session.tell_allocated(task)
+
+    def _undo_pipeline(self, operation: Operation) -> None:
+        task = operation.task
+        self._move(task, status.PENDING)
+        self.session.nodes.promise(operation.row, task, -1)
+        self.session.tell_deallocated(task)
+        self._forget_place(operation, status.PIPELINED)
+
+    def _undo_allocate(self, operation: Operation) -> None:
+        task = operation.task
+        self._move(task, status.PENDING)
+        self.session.nodes.hold(operation.row, task, -1)
+        self.session.tell_deallocated(task)
+        self._forget_place(operation, status.ALLOCATED)
+
+    def _forget_place(self, operation: Operation, state: int) -> None:
+        operation.task.row = NOWHERE
+        operation.task.last = LastPlace(state, operation.row, operation.evicted)
+
+
+_UNDO = {
+    EVICT: Statement._undo_evict,
+    PIPELINE: Statement._undo_pipeline,
+    ALLOCATE: Statement._undo_allocate,
+}
