@@ -15,22 +15,20 @@ from __future__ import annotations
 
 import msgspec
 
-from aggregation.attribution import leading, segments, verdict
+from aggregation.attribution import history, segments, verdict
 from aggregation.lifecycle import episodes, minimum, records
 from aggregation.lifecycle.sight import Noted, Sight
-from aggregation.lifecycle.state import SCHEMA, Episode, JobState, Segment
+from aggregation.lifecycle.state import SCHEMA, JobState
 from aggregation.operators.step import Step
 from aggregation.rollups import episode_rows
 from aggregation.sla import deadlines
 from pipeline.errors import Terminal
-from pipeline.records import reasons
 from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.rows import Row
 from pipeline.records.times import HOUR_MS, MINUTE_MS
 
 SECOND_MS = 1000
-
 ROWS = "rows"
 FOLD = "fold"
 REFRESH = "refresh"
@@ -84,18 +82,18 @@ class JobOperator:
     def on_record(self, state: JobState, record: Record, now: int) -> Step[JobState]:
         """Takes in one record at log time `now`. Its rows come at the end of the second, all changes of it in one."""
         if records.says_nothing(record):
-            return Step(state, [], {})
+            return _as_it_was(state)
         sight = records.sight_of(record, now)
         noted = records.take(state, record, sight)
         if noted is None:
-            return Step(state, [], {})
+            return _as_it_was(state)
         state.touched_ms, state.seen_ms = now, sight.at_ms
         if isinstance(record, ObjectRecord):
             if record.data.change == "moved" and records.empty(state):
-                return Step(None, self._all_removed(state, now), {})
+                return Step(None, _all_removed(state, now), {})
             state.partial = state.partial or not (record.data.start_observed or state.episodes)
         if not noted.relevant and sight.unseen_since is None:
-            return Step(state, [], {})
+            return _as_it_was(state)
         rows = self._judge(state, noted, sight, now)
         return Step(state, rows, self._timers(state, now))
 
@@ -107,28 +105,32 @@ class JobOperator:
         rows: list[Row] = []
         if name == ASSUME and now >= self._assume_ms(state) and episodes.assume(state, now):
             rows += self._judge(state, Noted(), Sight(now), now)
-        waits = state.waiting
-        refresh = name == REFRESH and waits and now >= self._refresh_ms(state)
-        if waits:
+        refresh = name == REFRESH and state.waiting and now >= self._refresh_ms(state)
+        if state.waiting and name == FOLD:
             segments.decided(state.episodes[-1])
+        elif state.waiting and name in (deadlines.AT_RISK, deadlines.DEADLINE):
+            state.stale()
         rows += self._flush(state, now, refresh=refresh)
         if refresh:
             state.refreshed_ms = now
         return Step(state, rows, self._timers(state, now))
 
     def _judge(self, state: JobState, noted: Noted, sight: Sight, now: int) -> list[Row]:
+        """Rows to be removed at once."""
         for uid in state.pods if noted.everyone else (noted.pod,):
             verdict.assess(state, uid)
         last = state.episode
         waited = last is not None and last.end_ms is None
         removed = episodes.follow(state, noted, sight)
         for episode in state.episodes[0 if last is None else last.number - 1 :]:
-            if episode.end_ms is None or waited or episode is not last or sight.unseen_since is not None:
-                if episode is not last:
-                    state.refreshed_ms = now
+            if episode is not last:
+                state.refreshed_ms = now
+            if episode is not last or waited:
                 if episode.unarmed or not noted.pod:
                     deadlines.arm(state, episode, self._options.default_waiting_ms)
-                attribute(state, episode, noted, sight)
+                history.note(state, episode, noted, sight)
+            elif sight.unseen_since is not None:
+                history.note(state, episode, noted, sight)
         return [] if removed is None else episode_rows.removed(state, removed, now)
 
     def _flush(self, state: JobState, now: int, *, refresh: bool = False) -> list[Row]:
@@ -185,28 +187,15 @@ class JobOperator:
     def _drop_ms(self, state: JobState) -> int:
         return state.touched_ms + self._options.drop_after_ms
 
-    def _all_removed(self, state: JobState, now: int) -> list[Row]:
-        rows: list[Row] = []
-        for number in list(state.written):
-            rows += episode_rows.removed(state, number, now)
-        return rows
+
+def _as_it_was(state: JobState) -> Step[JobState]:
+    """Nothing has changed; a state of which nothing is known is not worth keeping."""
+    nothing = not state.episodes and not state.decided and records.empty(state)
+    return Step(None if nothing else state, [], {})
 
 
-def attribute(state: JobState, episode: Episode, noted: Noted, sight: Sight) -> None:
-    """Notes the reason that leads an episode from now on, or that nobody saw it."""
-    if sight.unseen_since is not None:
-        segments.blind(episode, sight.unseen_since)
-    if episode.open:
-        segments.point(episode, leading.of(state, sight.at_ms, noted.pod))
-    elif not episode.segments or (episode.end_ms or 0) <= episode.seen_ms:
-        segments.unseen(episode, _before_group(state, episode))
-    if episode.segments and episode.start_ms < episode.segments[0].from_ms:
-        segments.precede(episode, _before_group(state, episode))
-
-
-def _before_group(state: JobState, episode: Episode) -> Segment | None:
-    """Pods that are older than their group waited for it (rules P3, P13)."""
-    created = [group.created_ms for group in state.groups.values()]
-    if not created or not state.names_group or min(created) <= episode.start_ms:
-        return None
-    return Segment(min(created), reasons.GANG_INCOMPLETE, "group_missing", evidence="count")
+def _all_removed(state: JobState, now: int) -> list[Row]:
+    rows: list[Row] = []
+    for number in list(state.written):
+        rows += episode_rows.removed(state, number, now)
+    return rows

@@ -256,3 +256,5 @@ def _next(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Non
     later = Episode(episode.number + 1, max(state.loss_ms, episode.end_ms), sight.at_ms, cause=state.loss_why)
     later.minimum, later.vanished_ms = least, noted.vanished_since
     state.episodes.append(later)
+    for old in state.episodes[-3:-2]:
+        old.segments = []  # its rows are written, and nothing reaches back that far

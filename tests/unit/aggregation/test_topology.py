@@ -72,33 +72,6 @@ def test_a_stored_state_of_another_schema_is_refused():
         OPERATOR.decode(msgspec.msgpack.encode({"no": "state"}))
 
 
-def test_timers_that_fire_twice_or_for_nothing_change_nothing():
-    story = life()
-    operator = topology.JobOperator(topology.Options())
-    state, rows = operator.zero(CLUSTER, story.job, BEGIN_MS), []
-    calm, calm_rows = operator.zero(CLUSTER, story.job, BEGIN_MS), []
-    for stamp, record in story.log:
-        step = operator.on_record(state, record, stamp)
-        state, rows = step.state, rows + step.rows
-        for name in ("rows", "fold", "at_risk", "deadline", "refresh", "assume", "drop", "nonsense") * 2:
-            rows += operator.on_timer(state, name, stamp).rows
-        calm_rows += operator.on_record(calm, record, stamp).rows
-    last = story.now + 2000
-    rows += operator.on_timer(state, "rows", last).rows
-    calm_rows += operator.on_timer(calm, "rows", last).rows
-    assert still(rows) == still(calm_rows)
-
-
-def still(rows):
-    """Final rows without what moves with time."""
-    moving = {"as_of", "wait_ms", "ms", "leading_share", "overrun_ms", "gpu_ms", "leading_reason", "leading_detail"}
-    return {
-        (row.table, key_of(row)): {name: value for name, value in row.values.items() if name not in moving}
-        for row in rows
-        if row.table != "wait_reason_hour" and not row.deleted
-    }
-
-
 def test_a_deadline_fires_without_any_record_once_and_not_after_the_end():
     story = Story().batch_job(annotations={"sla-waiting-time": "1h"}).pod("a").tick(HOUR_MS + 5000)
     assert story.tell().wait["sla"] == "violated"
@@ -147,6 +120,12 @@ def test_a_job_that_runs_is_never_dropped():
         step = OPERATOR.on_record(state, record, stamp)
     assert step.timers.get("drop") is None
     assert OPERATOR.on_timer(state, "drop", story.now + 100 * HOUR_MS).state is state
+
+
+def test_a_state_of_which_nothing_is_known_is_not_kept():
+    story = Story().batch_job().event("train", "Completed", "Job completed")
+    state = OPERATOR.zero(CLUSTER, story.job, BEGIN_MS)
+    assert OPERATOR.on_record(state, story.records[-1], BEGIN_MS).state is None
 
 
 def test_late_records_of_an_ended_job_do_not_open_a_wait():
