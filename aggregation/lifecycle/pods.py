@@ -18,6 +18,8 @@ from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Condition
 from pipeline.records.shapes.pod import Pod as PodShape
 
+_ENDS = (("DisruptionTarget", "True"), ("Ready", "False"), ("ContainersReady", "False"))
+"""Conditions that tell when a pod stopped."""
 GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 """Annotations by which a pod names its Volcano group."""
 
@@ -44,7 +46,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     if change.change == "deleted":
         return _deleted(state, change, sight, before)
     counts.add(state, pod)
-    return _noted(state, change.uid, pod, before)
+    return _noted(state, change.uid, pod, before, sight)
 
 
 def _as_before(pod: Pod, shape: PodShape) -> bool:
@@ -72,7 +74,7 @@ def _signature(pod: Pod) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None) -> Noted:
+def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None, sight: Sight) -> Noted:
     if before is None:
         if pod.alive:
             _sum_up(state, pod)
@@ -80,7 +82,8 @@ def _noted(state: JobState, uid: str, pod: Pod, before: _Before | None) -> Noted
     if before.alive and not pod.alive:
         state.asks_now = state.asks_now + pod.asks * -1
     if before.placed and not pod.placed:
-        return Noted(True, uid, lost_ms=pod.lost_ms, lost_why=pod.lost_why)
+        vanished = sight.unseen_since if pod.lost_ms == sight.at_ms else None
+        return Noted(True, uid, lost_ms=pod.lost_ms, lost_why=pod.lost_why, vanished_since=vanished)
     if _signature(pod) == before.signature:
         return NOTHING
     return Noted(True, uid, corrected_ms=before.event_ms if pod.bound else None)
@@ -184,7 +187,7 @@ def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sig
     if meta.deletion_timestamp:
         pod.lost_ms = max(sight.held_ms(meta.deleted_ms), pod.created_ms)
     elif pod.phase == "Failed":
-        pod.lost_ms = _failed_at(shape, sight)
+        pod.lost_ms = _failed_at(state, shape, sight)
     else:
         return
     own = state.own
@@ -194,30 +197,30 @@ def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sig
         state.last_failed_ms = pod.lost_ms
 
 
-def _failed_at(shape: PodShape, sight: Sight) -> int:
-    """The arrival; after a gap the moment at which it stopped being ready, if that lies inside the gap."""
-    if sight.unseen_since is None:
+def _failed_at(state: JobState, shape: PodShape, sight: Sight) -> int:
+    """The arrival; after a gap what conditions tell of a moment inside it, else the creation of its replacement."""
+    since = sight.unseen_since
+    if since is None:
         return sight.at_ms
     for condition in shape.status.conditions or ():
-        if condition.type == "Ready" and condition.status == "False":
-            stopped = sight.held(condition.last_transition_time)
-            return stopped if stopped >= sight.unseen_since else sight.at_ms
-    return sight.at_ms
+        if (condition.type, condition.status) in _ENDS:
+            ended = sight.held(condition.last_transition_time)
+            if ended >= since:
+                return ended
+    return _replaced_at(state, since, sight.at_ms)
 
 
 def _deleted(state: JobState, change: ObjectChange, sight: Sight, before: _Before | None) -> Noted:
     pod = state.pods.pop(change.uid)
-    vanished = None
     if pod.lost_ms is None and pod.phase != "Succeeded":
-        vanished = sight.unseen_since
-        pod.lost_ms = sight.at_ms if vanished is None else _replaced_at(state, vanished, sight.at_ms)
+        since = sight.unseen_since
+        pod.lost_ms = sight.at_ms if since is None else _replaced_at(state, since, sight.at_ms)
         pod.lost_why = "deleted"
     counts.add(state, pod)
     counts.bury(state, pod)
     if change.uid == state.job.uid and state.own is not None:
         state.own.end("deleted", sight.at_ms if pod.lost_ms is None else pod.lost_ms)
-    noted = _noted(state, change.uid, pod, before)
-    return noted._replace(relevant=True, vanished_since=vanished)
+    return _noted(state, change.uid, pod, before, sight)._replace(relevant=True)
 
 
 def _replaced_at(state: JobState, since_ms: int, until_ms: int) -> int:

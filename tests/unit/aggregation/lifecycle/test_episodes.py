@@ -176,6 +176,17 @@ def test_p5_a_replacement_that_is_told_after_the_loss_still_corrects_it():
     assert at(story.tell().waits[1], "started_at") == 29_999
 
 
+def test_p5_a_pod_that_failed_unseen_was_lost_when_its_conditions_say():
+    story = Story().batch_job().after(10).pod("a", node="n").after(20_000)
+    since = story.now
+    disrupted = story.after(4_000)._condition("DisruptionTarget", "True", "TerminationByKubelet", "")
+    story.after(9_000).put(
+        "Pod", "", "a", status={"phase": "Failed", "conditions": [disrupted]}, synthetic=True, unseen_since=since
+    )
+    wait = story.tell().waits[1]
+    assert (at(wait, "started_at"), wait["cause"]) == (24_999, "TerminationByKubelet")
+
+
 def test_a_wait_that_was_over_before_the_first_look_is_a_gap_and_partial():
     story = Story().batch_job()
     bound = story.after(600_000)._condition("PodScheduled", "True", "", "")
