@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from aggregation import topology
 from aggregation.runners.embedded import EmbeddedRunner
 from aggregation.runners.store import StateStore
@@ -9,7 +11,9 @@ from aggregation.settings import Settings
 from pipeline import clock
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
+from pipeline.errors import Transient
 from pipeline.log import LogReader, outbox
+from pipeline.log.positions import BEGINNING
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.telemetry import catalogue, logs
@@ -17,6 +21,7 @@ from pipeline.telemetry import catalogue, logs
 READER = "aggregation"
 log = logs.get(__name__)
 _IDLE_S = 0.5
+_RETRY_S = 2.0
 
 
 class Aggregation:
@@ -29,6 +34,7 @@ class Aggregation:
         self._places = places
         self._cluster = cluster
         self._loop = Loop(self.name, self._run)
+        self._trouble = ""
 
     def start(self) -> None:
         """Begins to read where the last commit ended."""
@@ -39,27 +45,49 @@ class Aggregation:
         self._loop.stop(deadline_s)
 
     def checks(self) -> list[Check]:
-        """Alive while its loop turns."""
-        return [self._loop.check()]
+        """Alive while its loop turns; ready while the disk takes its commits."""
+        return [self._loop.check(), Check("aggregation state", not self._trouble, self._trouble or "takes commits")]
 
     def _run(self, loop: Loop) -> None:
-        store = StateStore(self._places.aggregation_db)
-        try:
-            found = store.progress()
-            reader = LogReader(self._places.records, READER, start=found.position if found else None)
-            runner = self._runner(store, reader)
-            while True:
-                stopping = loop.stopping.is_set()
-                moved = self._turn(runner)
+        while not self._work(loop):
+            until_s = clock.monotonic_s() + _RETRY_S
+            while clock.monotonic_s() < until_s and not loop.stopping.wait(_IDLE_S):
                 loop.beat()
-                if moved:
-                    continue
-                if stopping:
-                    return
-                catalogue.state_keys.set(store.count())
-                reader.wait(_IDLE_S)
-        finally:
-            store.close()
+            if loop.stopping.is_set():
+                return
+
+    def _work(self, loop: Loop) -> bool:
+        """Turns until it is told to stop; False when the disk did not take a commit: then everything begins from the last."""
+        try:
+            self._turns(loop)
+        except Transient as error:
+            if not self._trouble:
+                log.error("aggregation_blocked", error=str(error), again_in_s=_RETRY_S)
+            self._trouble = str(error)
+            return False
+        return True
+
+    def _turns(self, loop: Loop) -> None:
+        with closing(StateStore(self._places.aggregation_db)) as store:
+            found = store.progress()
+            with LogReader(self._places.records, READER, start=found.position if found else BEGINNING) as reader:
+                runner = self._runner(store, reader)
+                while True:
+                    stopping = loop.stopping.is_set()
+                    moved = self._turn(runner)
+                    self._well()
+                    loop.beat()
+                    if moved:
+                        continue
+                    if stopping:
+                        return
+                    catalogue.state_keys.set(store.count())
+                    reader.wait(_IDLE_S)
+
+    def _well(self) -> None:
+        if self._trouble:
+            log.info("aggregation_goes_on")
+        self._trouble = ""
 
     def _turn(self, runner: EmbeddedRunner) -> bool:
         turn = runner.turn(self._settings.batch_records)

@@ -75,7 +75,11 @@ class EmbeddedRunner:
         self._dead: list[rows.Row] = []
 
     def turn(self, max_records: int = 5000) -> Turn:
-        """Reads, applies and commits one batch; `moved` is False when the log has nothing new."""
+        """Reads, applies and commits one batch; `moved` is False when the log has nothing new.
+
+        Raises Transient when the commit, or the ack after it, does not get through: this runner is then of no use any
+        more. One that is made anew goes on from the last commit.
+        """
         batch = self._log.read(max_records=max_records)
         if batch.end == self.position:
             return Turn(0, 0, 0, 0, False)

@@ -10,13 +10,14 @@ import msgspec
 
 from aggregation.runners.bucket import Stored
 from pipeline import faults
-from pipeline.log import Position, outbox
+from pipeline.log import Position, databases, outbox
 
 _SCHEMA = """
 create table if not exists state (key text primary key, bucket integer not null, timers blob not null, data blob not null)
   without rowid;
 create table if not exists meta (name text primary key, value blob not null) without rowid;
 """
+_WHAT = "the state of the aggregation"
 _timers = msgspec.msgpack.Decoder(dict[str, int])
 
 
@@ -33,14 +34,19 @@ class StateStore:
     """Opened by one process at a time; one thread writes. `get` serves the bucket machines."""
 
     def __init__(self, path: Path) -> None:
+        """Raises Transient while the disk has no space for it, Terminal for a damaged file."""
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._db.execute("pragma journal_mode=wal")
-        self._db.execute("pragma synchronous=full")
-        self._db.execute("pragma busy_timeout=10000")
-        self._db.executescript(_SCHEMA)
-        outbox.create(self._db)
+        try:
+            self._db.execute("pragma journal_mode=wal")
+            self._db.execute("pragma synchronous=full")
+            self._db.execute("pragma busy_timeout=10000")
+            self._db.executescript(_SCHEMA)
+            outbox.create(self._db)
+        except sqlite3.Error as error:
+            self._db.close()
+            raise databases.refusal(error, _WHAT, path) from error
 
     def get(self, key: str) -> Stored | None:
         """The committed state of a job."""
@@ -70,10 +76,13 @@ class StateStore:
         progress: Progress,
         prune_below: int | None,
     ) -> None:
-        """One transaction: changed jobs as (key, bucket, stored or None), outbox items as (table, rows, count)."""
+        """One transaction: changed jobs as (key, bucket, stored or None), outbox items as (table, rows, count).
+
+        Raises Transient when the disk does not take it: nothing of it is then kept.
+        """
         db = self._db
-        db.execute("begin immediate")
         try:
+            db.execute("begin immediate")
             db.executemany(
                 "insert or replace into state values (?, ?, ?, ?)",
                 [(key, bucket, msgspec.msgpack.encode(s.timers), s.data) for key, bucket, s in changes if s],
@@ -86,8 +95,11 @@ class StateStore:
             db.execute("insert or replace into meta values ('progress', ?)", (msgspec.msgpack.encode(progress),))
             faults.point("aggregation.transaction")
             db.execute("commit")
-        except BaseException:
-            db.execute("rollback")
+        except BaseException as error:
+            if db.in_transaction:
+                db.execute("rollback")
+            if isinstance(error, sqlite3.Error):
+                raise databases.refusal(error, _WHAT, self.path) from error
             raise
 
     def clear(self, progress: Progress) -> None:

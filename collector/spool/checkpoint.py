@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from collector.kinds.known import KnownChanges, KnownObject
-from pipeline.errors import Terminal, Transient, UserError
-from pipeline.log import LogFull, Position
+from pipeline.errors import UserError
+from pipeline.log import Position, databases
 from pipeline.records.jobs import JobRef
 
 SCHEMA = 1
@@ -171,7 +171,7 @@ class Checkpoint:
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             self._roll_back()
-            raise _refusal(error, self.path) from error
+            raise databases.refusal(error, "the checkpoint", self.path) from error
         except BaseException:
             self._roll_back()
             raise
@@ -203,11 +203,3 @@ def _open(path: Path) -> sqlite3.Connection:
 def _columns(known: KnownObject) -> tuple[str | bytes | None, ...]:
     job = msgspec.json.encode(known.job).decode() if known.job else None
     return known.key, known.uid, known.version, known.namespace, known.name, job, known.digest, known.facts
-
-
-def _refusal(error: sqlite3.Error, path: Path) -> Transient | Terminal:
-    if isinstance(error, sqlite3.OperationalError):
-        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-            return LogFull(f"no space for the checkpoint {path}; it goes on when there is space again")
-        return Transient(f"the checkpoint {path} cannot be written ({error})")
-    return Terminal(f"the checkpoint {path} is damaged ({error})")

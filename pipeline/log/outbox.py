@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from pipeline import clock
-from pipeline.log import readers
+from pipeline.log import databases, readers
 from pipeline.log.segment import refusal
 from pipeline.records.rows import Row
 
@@ -94,7 +94,17 @@ class OutboxReader:
         return ack.seq if ack else 0
 
     def read(self, after: int, max_rows: int, max_bytes: int) -> list[OutboxItem]:
-        """Items behind `after`, at least one if there is any, no more than about `max_rows` rows and `max_bytes`."""
+        """Items behind `after`, at least one if there is any, no more than about `max_rows` rows and `max_bytes`.
+
+        Raises Transient while the file cannot be read.
+        """
+        try:
+            return self._read(after, max_rows, max_bytes)
+        except sqlite3.Error as error:
+            self.close()
+            raise databases.refusal(error, "the outbox", self.path) from error
+
+    def _read(self, after: int, max_rows: int, max_bytes: int) -> list[OutboxItem]:
         self._seen = after
         items: list[OutboxItem] = []
         for seq, table, data, count in self._query(
