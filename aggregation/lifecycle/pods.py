@@ -33,6 +33,8 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     assert isinstance(shape, PodShape)
     if pod is not None and _as_before(pod, shape) and change.change != "deleted":
         return NOTHING
+    if pod is None and change.truncated and shape.status.phase is None:
+        return NOTHING  # its job has moved, and only that it exists is known: it counts when it is seen again
     before = None if pod is None else _Before(pod)
     if pod is None:
         pod = _first_sight(state, shape, change, sight)

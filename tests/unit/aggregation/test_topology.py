@@ -159,6 +159,13 @@ def test_a_job_that_only_some_objects_leave_goes_on():
     assert [row["phase"] for row in story.tell().waits] == ["scheduled"], "leaving is no loss"
 
 
+def test_a_pod_of_which_only_its_name_moved_along_counts_when_it_is_seen_again():
+    story = Story().batch_job().after(10)
+    story.put("Pod", "", "a", truncated=True, start_observed=False).after(3000)
+    assert story.tell().codes() == ["pods_not_created"]
+    assert story.pod("a", node="n").tell().wait["phase"] == "scheduled"
+
+
 def test_a_record_that_cannot_be_read_leaves_the_machine_working():
     story = Story().batch_job().after(10).pod("a")
     broken = msgspec.structs.replace(story.log[-1].record, id="other")
