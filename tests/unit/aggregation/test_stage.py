@@ -97,6 +97,7 @@ def test_a_full_disk_is_waited_for_and_costs_nothing(
     with running(data) as stage:
         poll("it says that it is blocked", lambda: "no space" in [check.detail for check in stage.checks()], 20)
         poll("it goes on", lambda: stage.checks()[1].ok, 20)
+    monkeypatch.undo()
     with running(data):  # what a stage that is stopped while it is blocked leaves, the next one reads
         pass
     assert rows(data) == straight
