@@ -1,8 +1,8 @@
 """The sentences, made in one place and printed unchanged by the command line, the page and alerts.
 
-A language is one file with the same three things: a title of each reason (for charts and tables), the clause that says
-why a job waits or waited, and what would help. Texts are whole sentences with places to fill; they are never put
-together from pieces of grammar.
+A language is one file with the same things: a title of each reason (for charts and tables), the clause that says why a
+job waits, the same for a wait (or a part of one) that is over, and what would help. Texts are whole sentences with places
+to fill; they are never put together from pieces of grammar.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import msgspec
 from pipeline.records import reasons, sla
 from pipeline.records.words import en, zh
 
+_ALL: Final = 0.995
+"""Share from which a reason counts as all of a wait."""
 LANGUAGES: Final[dict[str, ModuleType]] = {"en": en, "zh": zh}
 
 
@@ -53,8 +55,15 @@ def title(lang: str, reason: str) -> str:
 def because(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:
-    """The clause that follows "because": `no node has enough nvidia.com/gpu`."""
+    """The clause that follows "because" while the reason holds: `no node has enough nvidia.com/gpu free`."""
     return _pick(LANGUAGES[lang].BECAUSE, reason, detail).format(**_places(lang, resource, queue))
+
+
+def because_past(
+    lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
+) -> str:
+    """As `because`, of a reason that no longer holds: `no node had enough nvidia.com/gpu free`."""
+    return _pick(LANGUAGES[lang].BECAUSE_PAST, reason, detail).format(**_places(lang, resource, queue))
 
 
 def helps(
@@ -67,29 +76,17 @@ def helps(
 def sentence(lang: str, told: Told) -> str:
     """One or two sentences: how long, of which promise, because of what, and what holds it now."""
     texts = LANGUAGES[lang].SENTENCES
-    head = texts[_head(told)].format(
-        wait=duration(told.wait_ms),
-        promise=duration(told.promise_ms or 0),
-        overrun=duration(told.overrun_ms),
-        left=duration(told.left_ms or 0),
-    )
-    if told.reason is None:
-        return str(head)
-    key = "most_waiting" if told.phase == "waiting" else "most"
-    if told.share >= 0.995:
-        key = "all_waiting" if told.phase == "waiting" else "all"
-    body = texts[key].format(
-        ms=duration(told.reason_ms),
-        share=round(100 * told.share),
-        because=because(lang, told.reason, told.detail, told.resource, told.queue),
-    )
-    parts = [head, body]
-    if told.phase == "waiting" and told.now_reason is not None:
-        same = (told.now_reason, told.now_resource) == (told.reason, told.resource)
-        if told.nodes is not None and told.total_nodes:
-            parts.append(texts["nodes"].format(nodes=told.nodes, total=told.total_nodes) if same else _now(lang, told))
-        elif not same:
-            parts.append(_now(lang, told))
+    parts = [
+        texts[_head(told)].format(
+            wait=duration(told.wait_ms),
+            promise=duration(told.promise_ms or 0),
+            overrun=duration(told.overrun_ms),
+            left=duration(told.left_ms or 0),
+        )
+    ]
+    if told.reason is not None:
+        parts.append(_leading(lang, told, told.reason))
+        parts += _now(lang, told)
     return str(texts["join"]).join(parts)
 
 
@@ -100,9 +97,32 @@ def duration(millis: int) -> str:
     return sla.format_duration_ms(millis - millis % 100 if abs(millis) >= 1000 else millis)
 
 
-def _now(lang: str, told: Told) -> str:
-    clause = because(lang, told.now_reason or reasons.UNKNOWN, told.now_detail, told.now_resource, told.queue)
-    return str(LANGUAGES[lang].SENTENCES["now"]).format(because=clause)
+def _leading(lang: str, told: Told, reason: str) -> str:
+    """What most of the wait was for: told as present only while the wait lasts and the same thing still holds it."""
+    clause = because if told.phase == "waiting" and (told.now_reason is None or _still(told)) else because_past
+    return str(LANGUAGES[lang].SENTENCES["all" if told.share >= _ALL else "most"]).format(
+        ms=duration(told.reason_ms),
+        share=round(100 * told.share),
+        because=clause(lang, reason, told.detail, told.resource, told.queue),
+    )
+
+
+def _now(lang: str, told: Told) -> list[str]:
+    """What holds an open wait now, if that was not said already; on how many nodes, if it was."""
+    texts = LANGUAGES[lang].SENTENCES
+    if told.phase != "waiting" or told.now_reason is None:
+        return []
+    if not _still(told):
+        clause = because(lang, told.now_reason, told.now_detail, told.now_resource, told.queue)
+        return [str(texts["now"]).format(because=clause)]
+    if told.nodes is not None and told.total_nodes:
+        return [str(texts["nodes"]).format(nodes=told.nodes, total=told.total_nodes)]
+    return []
+
+
+def _still(told: Told) -> bool:
+    """Whether what led the wait is what holds it now."""
+    return (told.now_reason, told.now_resource) == (told.reason, told.resource)
 
 
 def _head(told: Told) -> str:

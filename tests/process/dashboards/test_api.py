@@ -64,8 +64,8 @@ def names(answer):
 def test_why_says_it_in_one_sentence_with_the_reasons_behind_it(page, cluster):
     answer = page.api(f"{LLAMA}/why")
     assert answer["sentence"] == (
-        "Waiting for 47m of a 30m promise, broken 17m ago. 31m of it (66 %) because vision-a takes no more: "
-        "others use its share. Now because no node has enough nvidia.com/gpu free."
+        "Waiting for 47m of a 30m promise, broken 17m ago. 31m of it (66 %) because vision-a took no more: "
+        "others used its share. Now because no node has enough nvidia.com/gpu free."
     )
     assert [(each["reason"], each["ms"]) for each in answer["reasons"]] == [
         ("quota", 31 * MINUTE_MS), ("insufficient_resource", 16 * MINUTE_MS),

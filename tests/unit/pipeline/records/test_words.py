@@ -13,19 +13,31 @@ def test_every_reason_has_a_title_and_a_clause_in_every_language(lang):
     wanted = set(reasons.CODES) | {f"{c}/{d}" for c, ds in reasons.DETAILS.items() for d in ds}
     assert set(catalogue.BECAUSE) <= wanted
     assert set(reasons.CODES) <= set(catalogue.BECAUSE)
+    assert set(catalogue.BECAUSE_PAST) == set(catalogue.BECAUSE)
     assert set(catalogue.HELPS) <= wanted
 
 
-def test_all_languages_have_the_same_sentences_with_the_same_places():
-    def places(text):
-        return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
+def places(text):
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
 
+
+def test_all_languages_have_the_same_texts_with_the_same_places():
     first = words.LANGUAGES["en"]
     for other in words.LANGUAGES.values():
-        assert set(other.SENTENCES) == set(first.SENTENCES)
-        assert set(other.HELPS) == set(first.HELPS)
+        for family in ("SENTENCES", "HELPS", "BECAUSE", "BECAUSE_PAST"):
+            texts, firsts = getattr(other, family), getattr(first, family)
+            assert set(texts) == set(firsts)
         for key, text in first.SENTENCES.items():
             assert places(other.SENTENCES[key]) == places(text), key
+
+
+@pytest.mark.parametrize("lang", words.LANGUAGES)
+def test_what_no_longer_holds_is_told_apart_from_what_holds_and_names_the_same_things(lang):
+    catalogue = words.LANGUAGES[lang]
+    for key, text in catalogue.BECAUSE.items():
+        past = catalogue.BECAUSE_PAST[key]
+        assert places(past) == places(text), key
+        assert past != text or key in ("gap", "queue_limit/never_fits"), key
 
 
 def test_a_broken_open_wait_says_how_long_since_when_because_of_what_and_where():
@@ -47,9 +59,32 @@ def test_a_wait_that_changed_its_reason_says_what_holds_it_now():
         now_reason="pods_not_created",
     )  # fmt: skip
     assert words.sentence("en", told) == (
-        "Waiting for 1m, without a promise. 45s of it (75 %) because others use the quota cpu of vision. "
+        "Waiting for 1m, without a promise. 45s of it (75 %) because others used the quota of vision (cpu). "
         "Now because its pods have not been created."
     )
+
+
+def test_a_wait_that_is_over_is_told_as_past():
+    told = Told(phase="scheduled", wait_ms=60_000, reason="not_admitted", detail="suspended", share=1.0)
+    assert words.sentence("en", told) == "Placed after 1m. All of it because it was suspended."
+    assert words.sentence("zh", told) == "等待 1m 后开始。全部时间是因为任务当时被挂起。"
+    told = Told(
+        phase="cancelled", wait_ms=60_000, promise_ms=30_000, overrun_ms=30_000, reason="insufficient_resource",
+        resource="nvidia.com/gpu", reason_ms=45_000, share=0.75,
+    )  # fmt: skip
+    assert words.sentence("en", told) == (
+        "Cancelled after waiting 1m of a 30s promise, broken by 30s. "
+        "45s of it (75 %) because no node had enough nvidia.com/gpu free."
+    )
+
+
+@pytest.mark.parametrize("now", [None, "not_admitted"])
+def test_an_open_wait_whose_reason_still_holds_is_told_as_present(now):
+    told = Told(
+        phase="waiting", wait_ms=60_000, reason="not_admitted", detail="suspended", share=1.0, now_reason=now,
+        now_detail="suspended",
+    )  # fmt: skip
+    assert words.sentence("en", told) == "Waiting for 1m, without a promise. All of it because it is suspended."
 
 
 def test_a_placed_job_without_any_wait_worth_a_reason_is_one_sentence():
