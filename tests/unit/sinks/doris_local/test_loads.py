@@ -132,7 +132,9 @@ def test_a_body_of_another_layout_fails_the_load(made, body, headers):
 
 
 def test_broken_lines_are_found_in_a_compressed_body_too(made):
-    result = made.load("t", body=gzip.compress(b'{"k": 1}\nbroken', mtime=0), compress_type="gz", max_filter_ratio="0.5")
+    result = made.load(
+        "t", body=gzip.compress(b'{"k": 1}\nbroken', mtime=0), compress_type="gz", max_filter_ratio="0.5"
+    )
     assert (result.loaded, result.filtered) == (1, 1)
 
 
