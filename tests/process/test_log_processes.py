@@ -15,6 +15,7 @@ import pytest
 from pipeline import faults
 from pipeline.errors import UserError
 from pipeline.log import LogFull, LogOptions, LogReader, LogWriter, repair
+from tests.support import disks
 
 ROOT = Path(__file__).parents[2]
 CHILD = ROOT / "tests" / "support" / "log_child.py"
@@ -119,13 +120,8 @@ def test_a_file_size_limit_in_the_middle_of_a_write_costs_nothing(tmp_path: Path
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    directory = tmp_path / "disk"
-    directory.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(directory)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("needs the right to mount a tmpfs")
-    yield directory
-    subprocess.run(["umount", "-l", str(directory)], check=True)
+    with disks.small(tmp_path / "disk", "8m") as directory:
+        yield directory
 
 
 def test_much_more_than_a_small_disk_holds_goes_through_it_as_readers_ack(small_disk: Path) -> None:
@@ -150,13 +146,10 @@ def test_much_more_than_a_small_disk_holds_goes_through_it_as_readers_ack(small_
 
 
 def test_a_disk_without_a_free_byte_stops_the_log_but_not_its_next_start(small_disk: Path) -> None:
-    filler = small_disk / "filler"
     with LogWriter(small_disk, options=OPTIONS) as writer:
         writer.append([b'{"observedms":1000}'], [1000])
         writer.sync()
-        with pytest.raises(OSError, match="No space"), filler.open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(64 << 10))
+        filler = disks.fill(small_disk)
         observed = range(1001, 1500)
         writer.append([msgspec.json.encode({"observedms": ms, "data": "x" * 100}) for ms in observed], observed)
         with pytest.raises(LogFull, match="no room"):
