@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -83,10 +84,9 @@ class Shape(Part):
 
 
 class EnvVar(Part):
-    """Of an environment variable the name and the reference stay; the value is only decoded to be dropped."""
+    """Of an environment variable the name and the reference; a literal value is never even decoded."""
 
     name: str = ""
-    value: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     value_from: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -120,27 +120,33 @@ class Inside(NamedTuple):
 
 
 def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
-    """Removes forbidden values in place and returns their paths; of annotations not `allowed` only the path stays."""
+    """The paths of what policy keeps out: values of variables, which were not decoded, and annotations that are not
+    `allowed`, which are removed here."""
     dropped: list[str] = []
-    for pod in shape.pods():
-        _drop_values(f"{pod.path}spec.containers", pod.containers, dropped)
-        if pod.init_containers:
-            _drop_values(f"{pod.path}spec.initContainers", pod.init_containers, dropped)
-        if pod.annotations:
-            _drop_annotations(f"{pod.path}metadata.annotations.", pod.annotations, allowed, dropped)
+    for path, annotations, containers, init_containers in shape.pods():
+        if containers:
+            _note_values(path + "spec.containers", containers, dropped)
+        if init_containers:
+            _note_values(path + "spec.initContainers", init_containers, dropped)
+        if annotations:
+            _drop_annotations(path + "metadata.annotations.", annotations, allowed, dropped)
     if shape.metadata.annotations:
         _drop_annotations("metadata.annotations.", shape.metadata.annotations, allowed, dropped)
     return tuple(dropped)
 
 
-def _drop_values(path: str, containers: list[Container] | None, dropped: list[str]) -> None:
-    """Literal values of environment variables."""
-    for n, container in enumerate(containers or ()):
+def _note_values(path: str, containers: list[Container], dropped: list[str]) -> None:
+    """A variable that takes its value from nowhere else has one of its own."""
+    for n, container in enumerate(containers):
         if container.env:
-            for m, variable in enumerate(container.env):
-                if variable.value is not msgspec.UNSET:
-                    variable.value = msgspec.UNSET
-                    dropped.append(f"{path}[{n}].env[{m}].value")
+            literal = [m for m, variable in enumerate(container.env) if variable.value_from is msgspec.UNSET]
+            dropped += _value_paths(path, n, tuple(literal))
+
+
+@lru_cache(maxsize=4096)
+def _value_paths(path: str, container: int, variables: tuple[int, ...]) -> tuple[str, ...]:
+    """Few templates make many pods, so few paths are named again and again."""
+    return tuple(f"{path}[{container}].env[{variable}].value" for variable in variables)
 
 
 def _drop_annotations(path: str, held: dict[str, str], allowed: frozenset[str], dropped: list[str]) -> None:
