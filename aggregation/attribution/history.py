@@ -14,10 +14,18 @@ def note(state: JobState, episode: Episode, noted: Noted, sight: Sight) -> None:
         segments.blind(episode, sight.unseen_since)
     if episode.end_ms is None:
         segments.point(episode, leading.of(state, sight.at_ms, noted.pod))
+    elif _placed_at_first_look(episode, sight):
+        episode.start_ms = episode.end_ms
     elif not episode.segments or episode.end_ms <= episode.seen_ms:
         segments.unseen(episode, _before_group(state, episode))
     if episode.segments and episode.start_ms < episode.segments[0].from_ms:
         segments.precede(episode, _before_group(state, episode))
+
+
+def _placed_at_first_look(episode: Episode, sight: Sight) -> bool:
+    """Rule P3: a job that is placed when it is first judged did not wait, unless a list says that nobody was looking."""
+    seen_blind = sight.unseen_since is not None or episode.told_until_ms is not None
+    return episode.number == 1 and not episode.segments and episode.phase == "scheduled" and not seen_blind
 
 
 def _before_group(state: JobState, episode: Episode) -> Segment | None:
