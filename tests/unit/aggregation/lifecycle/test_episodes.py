@@ -94,8 +94,8 @@ def test_p3_a_job_that_is_placed_when_first_judged_has_a_wait_of_length_0():
     wait = Story("Pod", "", "a").after(300).pod("a", node="n").tell()
     assert (wait.wait["wait_ms"], wait.wait["phase"], wait.segments) == (0, "scheduled", [])
 
-    wait = Story().after(300).pod("a").after(5).pod("a", node="n").after(6).batch_job(parallelism=1).tell()
-    assert (wait.wait["wait_ms"], wait.wait["phase"], wait.segments) == (0, "scheduled", []), "its pod came before it"
+    placed = Story().after(300).pod("a", node="n").after(6).batch_job(parallelism=1).tell()
+    assert (placed.wait["wait_ms"], placed.wait["phase"], placed.segments) == (0, "scheduled", []), "its pod came first"
 
 
 # P4, times
