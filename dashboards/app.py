@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -46,7 +47,8 @@ class Dashboards:
         version = metadata.version(extensions.OWN)
         self._status = status
         service = Service(store, version, settings.lag_alarm, self._shown)
-        self._server = _Server(create(service, root_path=settings.root_path), self._beat)
+        made = create(service, root_path=settings.root_path, hosts=_names(settings))
+        self._server = _Server(made, self._beat)
         self._socket: socket.socket | None = None
         self._serving = Loop(self.name, self._serve)
         self._probing = Loop("dashboards probe", self._probe)
@@ -117,6 +119,11 @@ class Dashboards:
         if not was_well:
             log.info("the warehouse answers again", address=self._store.address)
         return True
+
+
+def _names(settings: Settings) -> list[str]:
+    """By which the page may be asked for, beside those of this machine."""
+    return [*settings.hosts, settings.address, urlsplit(settings.url).hostname or ""]
 
 
 class _Server(uvicorn.Server):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
+from dashboards.filters import LAST_MS
 from pipeline.errors import BadUsage
 
 C = TypeVar("C", bound=msgspec.Struct)
+Moment = Annotated[int, msgspec.Meta(ge=0, le=LAST_MS)]
+"""Bounds hold against cursors that nobody was given."""
+Key = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 
 
 def encode(cursor: msgspec.Struct) -> str:

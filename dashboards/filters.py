@@ -14,7 +14,7 @@ import msgspec
 from dashboards.queries.statements import Value
 from pipeline.config.suggest import did_you_mean
 from pipeline.errors import BadUsage
-from pipeline.records import reasons, sla, times
+from pipeline.records import reasons, sla, times, words
 
 PHASES = ("waiting", "scheduled", "cancelled")
 SLAS = ("none", "on_track", "at_risk", "violated", "met", "met_late", "cancelled")
@@ -23,6 +23,14 @@ SORTS = ("wait", "created", "deadline", "name")
 UNITS = ("jobs", "gpus")
 _CLOSED = {"phase": PHASES, "sla": SLAS, "state": STATES, "reason": reasons.CODES}
 """Filters whose values come from a closed list."""
+NONE = "-"
+"""Stands for "without one" in the filters by queue and tenant, as tables print it; no object can be called so."""
+LAST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999, beyond which no database counts."""
+
+_DIGITS = re.compile("[0-9]{1,15}")
+_PLUS = re.compile(r" (\d\d:?\d\d)$")
+"""A + that was not escaped reads as a blank; the offset is the only place where one can stand behind the seconds."""
 
 IDENTITY = ("cluster", "namespace", "tenant", "queue", "kind")
 """Filters that every judged row can be narrowed by."""
@@ -54,12 +62,14 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def parameters(self, *names: str) -> dict[str, Value]:
-        """`any_NAME` and `NAME` for each of these filters."""
+        """`any_NAME` and `NAME` for each of these filters, in the form in which the statements compare them."""
         made: dict[str, Value] = {}
         for name in names:
             values: tuple[str, ...] = getattr(self, name)
             made[f"any_{name}"] = 0 if values else 1
-            made[name] = values
+            if name in ("queue", "tenant"):
+                values = tuple("" if value == NONE else value for value in values)
+            made[name] = tuple(value.lower() for value in values) if name == "kind" else values
         return made
 
     def like(self) -> str:
@@ -93,13 +103,15 @@ def one_of(name: str, value: str, known: Iterable[str]) -> str:
     return value
 
 
+def language(text: str) -> str:
+    """The language that was asked for: `zh`, `zh-CN`, `en_US`. Raises BadUsage for one there are no words for."""
+    return one_of("lang", re.split("[-_]", text.lower())[0], words.LANGUAGES)
+
+
 def moment(name: str, text: str) -> int:
     """Milliseconds of a time in an address: RFC 3339, or milliseconds themselves. Raises BadUsage."""
-    if text.isdecimal() and text.isascii():
-        return int(text)
-    # A + that was not escaped reads as a blank; the offset is the only place where one can stand behind the seconds.
-    found = times.parse_ms(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
-    if found is None:
+    found = int(text) if _DIGITS.fullmatch(text) else times.parse_ms(_PLUS.sub(r"+\1", text))
+    if found is None or not 0 <= found <= LAST_MS:
         raise BadUsage(
             f"{name} {text!r} is no time", fix="Write RFC 3339, such as 2026-03-01T10:20:00Z, or milliseconds."
         )

@@ -154,12 +154,24 @@ class Jobs(Fresh, kw_only=True):
     total: int
 
 
+class Life(msgspec.Struct, frozen=True):
+    """One of the jobs of a name: phase and promise as its latest wait has them."""
+
+    uid: str
+    created_ms: int | None
+    started_ms: int
+    phase: str
+    sla: str
+
+
 class JobDetail(Fresh, kw_only=True):
     """A job with all its waits, latest first, and the newest of its events."""
 
     job: Job
     episodes: list[Episode]
     events: list[SeenEvent]
+    lives: list[Life]
+    """Every job that has or had this name, newest first, this one too; mostly it is the only one."""
 
 
 class Why(msgspec.Struct, kw_only=True):

@@ -19,6 +19,11 @@ class Settings(fields.Section):
     """Port it listens on; 0 takes any free one."""
     root_path: Annotated[str, pydantic.Field(pattern=r"^(/[A-Za-z0-9._~-]+)*$")] = ""
     """Path below which a proxy shows the page, such as `/kube-collector`; empty for the root of its host."""
+    hosts: tuple[str, ...] = ()
+    """Further names by which browsers and proxies ask for the page: `[jobs.example.org]`, `*.example.org`, `*` for any.
+
+    `localhost`, addresses in figures and the names in `address` and `url` need not stand here; others get 421.
+    """
     url: str = ""
     """Where the asking commands find the API, `https://host/path`; empty for the address and port above."""
     cache: fields.Duration = 1.0

@@ -1,7 +1,7 @@
 """From a request to bytes: the language, the mark of the data, 304, the JSON.
 
-The mark (ETag) is made of the log times of all stages: while they stand still, answers do. How stale the data is belongs to
-an answer too, so from ten seconds on the mark moves with it, every ten seconds.
+The mark (ETag) is made of the log times of all stages: while they stand still, answers do. Only how long ago the data was
+loaded goes on; that stands in a header too, so that it comes with a 304 as well.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from starlette.responses import Response
 
 from dashboards.figures.asked import Asked, fresh
 from dashboards.figures.pipeline import Status
+from dashboards.filters import language
 from dashboards.store import Store
 from pipeline import clock
 from pipeline.records import words
 
-_LAG_STEP_MS = 10_000
+LAG_HEADER = "Kube-Collector-Lag-Ms"
+"""`lag_ms` of the answer, also of one that is not sent again."""
 _CACHING = {"Cache-Control": "private, no-cache", "Vary": "Accept-Language"}
 
 
@@ -43,7 +45,8 @@ def answer(request: Request, make: Callable[[Asked], Any]) -> Response:
     """The object that `make` gives, or 304 if the client has it already."""
     asked = of(request)
     mark = _mark(asked, service(request).version, request)
-    headers = _CACHING | ({"ETag": mark} if mark else {})
+    lag_ms = fresh(asked).lag_ms
+    headers = _CACHING | ({"ETag": mark} if mark else {}) | ({} if lag_ms is None else {LAG_HEADER: str(lag_ms)})
     if mark and mark in _known(request):
         return Response(status_code=304, headers=headers)
     return Response(msgspec.json.encode(make(asked)), 200, headers, "application/json")
@@ -56,16 +59,16 @@ def unmarked(request: Request, make: Callable[[Asked], Any]) -> Response:
 
 def of(request: Request) -> Asked:
     """Store, language and clock of a request."""
-    wanted = request.query_params.get("lang") or request.headers.get("accept-language")
-    return Asked(service(request).store, words.language(wanted), clock.now_ms())
+    wanted = request.query_params.get("lang")
+    lang = language(wanted) if wanted else words.language(request.headers.get("accept-language"))
+    return Asked(service(request).store, lang, clock.now_ms())
 
 
 def _mark(asked: Asked, version: str, request: Request) -> str | None:
     rows = asked.store.rows("progress")
     if not rows:
         return None
-    lag_ms = fresh(asked).lag_ms or 0
-    parts = [version, asked.lang, request.url.path, request.url.query, str(lag_ms // _LAG_STEP_MS)]
+    parts = [version, asked.lang, request.url.path, request.url.query]
     parts += [f"{row['cluster']}/{row['stage']}/{row['log_at']}" for row in rows]
     return f'W/"{hashlib.blake2b(chr(0).join(parts).encode(), digest_size=12).hexdigest()}"'
 

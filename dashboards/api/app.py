@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
@@ -13,6 +14,7 @@ from dashboards.api import (
     described,
     jobs,
     meta,
+    narrowing,
     overview,
     page,
     pipeline,
@@ -23,6 +25,7 @@ from dashboards.api import (
 )
 from dashboards.api.answering import Service
 from dashboards.api.guard import Guard
+from dashboards.api.hosts import Hosts
 
 PREFIX = "/api/v1"
 ROUTERS = tuple(noun.router for noun in (jobs, violations, queues, reasons, overview, pipeline, meta))
@@ -36,9 +39,9 @@ known is null. Errors are problem details (RFC 9457). Fields may be added; those
 """
 
 
-def create(service: Service, *, root_path: str = "", static: Path = page.FOLDER) -> ASGIApp:
+def create(service: Service, *, root_path: str = "", hosts: Iterable[str] = (), static: Path = page.FOLDER) -> ASGIApp:
     """The whole app, with its guard around it."""
-    return Guard(framework(service, static=static), f"{SERVER}/{service.version}", root_path)
+    return Guard(framework(service, static=static), f"{SERVER}/{service.version}", root_path, Hosts(hosts))
 
 
 def framework(service: Service, *, static: Path = page.FOLDER) -> FastAPI:
@@ -56,6 +59,6 @@ def framework(service: Service, *, static: Path = page.FOLDER) -> FastAPI:
     problems.install(app)
     described.install(app)
     for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX)
+        app.include_router(router, prefix=PREFIX, dependencies=[Depends(narrowing.only_known)])
     app.router.routes.extend(page.router(static).routes)
     return app

@@ -1,5 +1,5 @@
-"""What stands before every request: the path below which a proxy shows us, headers that hold the browser back, and the
-last catch of errors.
+"""What stands before every request: the names that are answered, the path below which a proxy shows us, HEAD as GET without
+its body, headers that hold the browser back, and the last catch of errors.
 
 The page loads nothing from elsewhere and runs no inline script, so the policy allows exactly its own files. An error that
 reaches this place was answered and logged by `problems`; it must not reach the server's own log again.
@@ -7,7 +7,11 @@ reaches this place was answered and logged by `problems`; it must not reach the 
 
 from __future__ import annotations
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboards.api import problems
+from dashboards.api.hosts import Hosts
 
 POLICY = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "font-src 'self'",
@@ -18,9 +22,10 @@ POLICY = "; ".join((
 class Guard:
     """Wraps the whole app."""
 
-    def __init__(self, app: ASGIApp, server: str, root_path: str = "") -> None:
+    def __init__(self, app: ASGIApp, server: str, root_path: str = "", hosts: Hosts | None = None) -> None:
         """`server`: how the answers name this program; `root_path`: "" or a path without a slash at its end."""
         self._app = app
+        self._hosts = hosts or Hosts()
         self._root_path = root_path
         headers = {
             "server": server,
@@ -48,10 +53,18 @@ class Guard:
             await send(message)
 
         try:
-            await self._app(scope, receive, with_headers)
+            await self._answer(scope, receive, with_headers)
         except Exception:
             if not began:
                 raise
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets the app answer, if the request means us. The server itself leaves out the body of an answer to HEAD."""
+        request = Request(scope)
+        if not self._hosts.knows(request.headers.get("host", "")):
+            await problems.misdirected(request)(scope, receive, send)
+            return
+        await self._app({**scope, "method": "GET"} if scope["method"] == "HEAD" else scope, receive, send)
 
     def _below(self, scope: Scope) -> Scope:
         """The request with its path below ours, whether the proxy has taken our part off or not."""

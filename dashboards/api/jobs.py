@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from dashboards import objects
 from dashboards.api import answering, described
-from dashboards.api.narrowing import Cursor, Limit, Narrowed, TheJob
+from dashboards.api.narrowing import Cursor, Limit, OfJobs, TheJob
 from dashboards.figures import job, jobs
 from dashboards.filters import moment
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/jobs", tags=["jobs"], default_response_class=Respons
 @router.get("", operation_id="listJobs", responses=described.gives(objects.Jobs))
 def listed(
     request: Request,
-    filters: Narrowed,
+    filters: OfJobs,
     sort: Annotated[str, Query(description="wait, created, deadline or name; `-` turns it round")] = jobs.DEFAULT_SORT,
     limit: Limit = jobs.USUAL,
     cursor: Cursor = None,

@@ -28,16 +28,16 @@ def router(folder: Path = FOLDER) -> APIRouter:
     """Routes of the page's files, behind all others."""
     made = APIRouter(include_in_schema=False)
 
-    @made.api_route("", methods=["GET", "HEAD"])
+    @made.get("")
     def slash(request: Request) -> Response:
         return RedirectResponse(f"{request.scope.get('root_path', '')}/", 308)
 
-    @made.api_route("/", methods=["GET", "HEAD"])
+    @made.get("/")
     def index() -> Response:
         file = folder / "index.html"
         return _file(file, _ASK_AGAIN) if file.is_file() else HTMLResponse(_NOT_BUILT, 503, _ASK_AGAIN)
 
-    @made.api_route("/{path:path}", methods=["GET", "HEAD"])
+    @made.get("/{path:path}")
     def other(path: str) -> Response:
         file = (folder / path).resolve()
         if not file.is_relative_to(folder.resolve()) or not file.is_file():

@@ -59,6 +59,16 @@ def response(request: Request, status: int, kind: str, detail: str, hint: str | 
     return Response(msgspec.json.encode(problem), status, headers, MEDIA_TYPE)
 
 
+def misdirected(request: Request) -> Response:
+    """The answer to a request that names another host."""
+    host = request.headers.get("host", "")
+    name = host.rsplit(":", 1)[0]
+    return response(
+        request, 421, "misdirected", f"nothing is shown under the name {host!r}",
+        f"If {name} is to show this page, add it to `dashboards.hosts`.",
+    )  # fmt: skip
+
+
 async def _ours(request: Request, error: Exception) -> Response:
     status, kind = next((status, kind) for type_, status, kind in _STATUS if isinstance(error, type_))
     if isinstance(error, UserError):
@@ -83,7 +93,9 @@ async def _http(request: Request, error: Exception) -> Response:
     kind = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "failed")
     detail = f"there is nothing at {request.url.path}" if error.status_code == 404 else str(error.detail)
     hint = "The API is described in /api/v1/openapi.json." if error.status_code in (404, 405) else None
-    return response(request, error.status_code, kind, detail, hint)
+    answer = response(request, error.status_code, kind, detail, hint)
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from dashboards import objects
 from dashboards.api import answering, described
-from dashboards.api.narrowing import Narrowed
+from dashboards.api.narrowing import OfReasons
 from dashboards.figures import reasons
 from dashboards.filters import bucket_ms, moment
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/reasons", tags=["reasons"], default_response_class=R
 @router.get("", operation_id="sumReasons", responses=described.gives(objects.Reasons))
 def made(
     request: Request,
-    filters: Narrowed,
+    filters: OfReasons,
     from_: Annotated[str | None, Query(alias="from", description="RFC 3339 or milliseconds")] = None,
     to: Annotated[str | None, Query(description="RFC 3339 or milliseconds; without it the log time")] = None,
     bucket: Annotated[str, Query(description="auto, or a duration such as 30s or 1h")] = "auto",

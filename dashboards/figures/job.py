@@ -7,7 +7,7 @@ from msgspec import structs
 from dashboards import answers, waits
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import Named, literal
-from dashboards.objects import Episode, JobDetail, SeenEvent, Segment, Why
+from dashboards.objects import Episode, JobDetail, Life, SeenEvent, Segment, Why
 from dashboards.waits import Row
 from pipeline.config.suggest import closest
 from pipeline.errors import NotFound
@@ -15,6 +15,7 @@ from pipeline.records import times
 
 MOST_EPISODES = 500
 MOST_EVENTS = 200
+MOST_LIVES = 50
 _MOST_SIGHTS = 2000
 _MOST_DECISIONS = 50
 _MOST_NAMES = 500
@@ -32,6 +33,7 @@ def detail(asked: Asked, named: Named) -> JobDetail:
         job=waits.job(rows[0]),
         episodes=[_measured(episode) for episode in episodes],
         events=_events(asked, rows[0]),
+        lives=_lives(asked, named),
         **structs.asdict(fresh(asked, (named.cluster,))),
     )
 
@@ -67,23 +69,19 @@ def _rows(asked: Asked, named: Named) -> list[Row]:
     )
 
 
-def similar(asked: Asked, name: str, cluster: tuple[str, ...] = (), namespace: tuple[str, ...] = ()) -> str | None:
-    """The name of a known job that this one is most likely a slip of."""
+def _similar(asked: Asked, named: Named) -> str | None:
+    """The known job there that this one is most likely a slip of: its name, with its kind if that differs."""
     rows = asked.store.rows(
         "names",
-        any_cluster=0 if cluster else 1,
-        cluster=cluster,
-        any_namespace=0 if namespace else 1,
-        namespace=namespace,
-        begin=f"{literal(name[:_SAME].lower())}%",
-        end=f"%{literal(name[-_SAME:].lower())}",
+        cluster=named.cluster,
+        namespace=named.namespace,
+        begin=f"{literal(named.name[:_SAME].lower())}%",
+        end=f"%{literal(named.name[-_SAME:].lower())}",
         limit=_MOST_NAMES,
     )
-    return closest(name, (row["job_name"] for row in rows))
-
-
-def _similar(asked: Asked, named: Named) -> str | None:
-    return similar(asked, named.name, (named.cluster,), (named.namespace,))
+    near = closest(named.name, (row["job_name"] for row in rows))
+    kinds = [row["job_kind"] for row in rows if row["job_name"] == near]
+    return near if near is None or named.kind in kinds else f"{kinds[0]}/{near}"
 
 
 def _parts(asked: Asked, row: Row, episode: int) -> dict[int, list[Segment]]:
@@ -100,6 +98,16 @@ def _parts(asked: Asked, row: Row, episode: int) -> dict[int, list[Segment]]:
     for each in rows:
         parts.setdefault(each["episode"], []).append(waits.segment(each, asked.lang))
     return parts
+
+
+def _lives(asked: Asked, named: Named) -> list[Life]:
+    rows = asked.store.rows(
+        "lives", cluster=named.cluster, namespace=named.namespace, kind=named.kind, name=named.name, limit=MOST_LIVES
+    )
+    return [
+        Life(row["job_uid"], waits.ms(row["created_at"]), waits.at(row["started_at"]), row["phase"], row["sla"])
+        for row in rows
+    ]
 
 
 def _decided(asked: Asked, row: Row, at_ms: int) -> dict[str, list[str]]:

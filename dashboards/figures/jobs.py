@@ -9,7 +9,7 @@ from msgspec import structs
 
 from dashboards import cursors, waits
 from dashboards.figures.asked import Asked, fresh
-from dashboards.filters import SORTS, Filters, one_of
+from dashboards.filters import LAST_MS, SORTS, Filters, one_of
 from dashboards.objects import JobRow, Jobs, Now
 from dashboards.queries.statements import Value
 from dashboards.waits import Row
@@ -20,16 +20,14 @@ MOST = 500
 USUAL = 100
 DEFAULT_SORT = "-wait"
 _FILTERS = ("cluster", "namespace", "tenant", "queue", "kind", "name", "phase", "sla", "reason")
-_FAR_MS = 253_370_764_800_000
-"""The year 9999: no bound on how far open waits are measured."""
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
-    """The last row of a page, and up to when open waits were measured when the first page was made."""
+    """The last row of a page, and up to when open waits were measured when the first page was made (LAST_MS: no bound)."""
 
     sort: str
-    until_ms: int
-    key: int
+    until_ms: cursors.Moment
+    key: cursors.Key
     text: str
     cluster: str
     uid: str
@@ -40,7 +38,7 @@ def listed(
 ) -> Jobs:
     """A page of jobs. `sort` is one of SORTS, `-` turns it round. Raises BadUsage."""
     one_of("sort", sort.removeprefix("-"), SORTS)
-    after = cursors.decode(cursor, Cursor) if cursor else Cursor(sort, _FAR_MS, 0, "", "", "")
+    after = cursors.decode(cursor, Cursor) if cursor else Cursor(sort, LAST_MS, 0, "", "", "")
     if after.sort != sort:
         raise BadUsage(
             f"the cursor is of a list sorted by {after.sort}", fix="Leave the order as it was, or begin anew."

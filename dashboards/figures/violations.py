@@ -20,10 +20,10 @@ _FILTERS = ("cluster", "namespace", "tenant", "queue", "kind", "name", "reason",
 class Cursor(msgspec.Struct, frozen=True, array_like=True):
     """The last row of a page."""
 
-    at_ms: int = 0
+    at_ms: cursors.Moment = 0
     cluster: str = ""
     uid: str = ""
-    episode: int = 0
+    episode: cursors.Key = 0
 
 
 def listed(asked: Asked, filters: Filters, limit: int = USUAL, cursor: str | None = None) -> Violations:

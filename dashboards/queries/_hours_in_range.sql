@@ -7,5 +7,5 @@ WHERE (g.`version` IS NULL OR h.`version` DIV 17592186044416 >= g.`version` DIV 
   AND (:any_namespace = 1 OR h.`namespace` IN (:namespace))
   AND (:any_tenant = 1 OR h.`tenant` IN (:tenant))
   AND (:any_queue = 1 OR h.`queue` IN (:queue))
-  AND (:any_kind = 1 OR h.`job_kind` IN (:kind))
+  AND (:any_kind = 1 OR LOWER(h.`job_kind`) IN (:kind))
   AND (:any_reason = 1 OR h.`reason` IN (:reason))

@@ -17,6 +17,6 @@ WITH p AS (
     AND (:any_namespace = 1 OR s.`namespace` IN (:namespace))
     AND (:any_tenant = 1 OR s.`tenant` IN (:tenant))
     AND (:any_queue = 1 OR s.`queue` IN (:queue))
-    AND (:any_kind = 1 OR s.`job_kind` IN (:kind))
+    AND (:any_kind = 1 OR LOWER(s.`job_kind`) IN (:kind))
     AND (:any_reason = 1 OR s.`reason` IN (:reason))
 )

@@ -8,7 +8,7 @@ WHERE w.`phase` = 'waiting'
   AND (:any_namespace = 1 OR s.`namespace` IN (:namespace))
   AND (:any_tenant = 1 OR s.`tenant` IN (:tenant))
   AND (:any_queue = 1 OR s.`queue` IN (:queue))
-  AND (:any_kind = 1 OR s.`job_kind` IN (:kind))
+  AND (:any_kind = 1 OR LOWER(s.`job_kind`) IN (:kind))
 GROUP BY s.`queue`, s.`tenant`, s.`reason`, s.`detail`, s.`resource`
 ORDER BY `ms` DESC, s.`queue`, s.`tenant`, s.`reason`
 LIMIT :limit

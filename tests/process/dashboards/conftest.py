@@ -42,7 +42,7 @@ class Page:
             answer = connection.getresponse()
             body: object = answer.read()
             found = {name.lower(): value for name, value in answer.getheaders()}
-            if "json" in found.get("content-type", ""):
+            if body and "json" in found.get("content-type", ""):
                 body = json.loads(body)
             return Answer(answer.status, found, body)
         finally:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from dashboards.figures import jobs as listing
+from pipeline import clock
 from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
 
 
@@ -158,6 +159,22 @@ def test_events_are_shown_by_their_newest_sight(page, cluster):
     assert events[0]["regarding"] == "Pod/research/p-0"
 
 
+def test_a_dash_stands_for_no_queue_and_no_tenant(page, doris):
+    made = Waiting("without")
+    made.wait(made.job("free", queue="", tenant=""), 0)
+    made.wait(made.job("queued"), 0)
+    made.now(10)
+    made.load(doris)
+    assert names(page.api("/jobs?cluster=without&queue=-")) == ["free"]
+    assert names(page.api("/jobs?cluster=without&tenant=-,vision&sort=name")) == ["free", "queued"]
+    assert [row["queue"] for row in page.api("/queues?cluster=without&queue=-")["items"]] == [""]
+
+
+def test_a_job_of_another_kind_is_named_with_its_kind(page, cluster):
+    answer = page.get("/api/v1/jobs/prod/research/Job/train-llama")
+    assert (answer.status, answer.body["hint"]) == (404, "Did you mean VolcanoJob/train-llama?")
+
+
 def test_a_job_nobody_knows_gets_the_nearest_name(page, cluster):
     answer = page.get("/api/v1/jobs/prod/research/VolcanoJob/train-lama")
     assert (answer.status, answer.body["hint"]) == (404, "Did you mean train-llama?")
@@ -180,6 +197,9 @@ def test_a_name_used_again_is_the_newest_job_unless_its_uid_or_a_moment_says_oth
     assert page.api(f"{path}/why?at={at(7)}")["leading"]["reason"] == "quota"
     assert page.api(f"{path}/why?uid=old")["phase"] == "scheduled"
     assert len(page.api("/jobs?cluster=again")["items"]) == 2
+    for query in ("", "?uid=old"):
+        lives = [(life["uid"], life["phase"], life["created_ms"]) for life in page.api(path + query)["lives"]]
+        assert lives == [("new", "waiting", at(10)), ("old", "scheduled", at(0))]
 
 
 def test_the_list_has_one_row_a_job_by_its_latest_wait(page, cluster):
@@ -199,6 +219,8 @@ def test_the_list_has_one_row_a_job_by_its_latest_wait(page, cluster):
         ("namespace=research,team-a&phase=waiting", ["train-llama", "late_100%"]),
         ("tenant=speech", ["late_100%"]),
         ("queue=vision-a&kind=Job", ["eval"]),
+        ("kind=volcanojob", ["train-llama"]),
+        ("queue=-", []),
         ("sla=violated", ["train-llama"]),
         ("sla=at_risk&sla=met", ["late_100%", "eval"]),
         ("reason=outranked", ["eval"]),
@@ -407,6 +429,16 @@ def test_the_pipeline_shows_stages_dead_letters_and_counters(page, doris, cluste
         (f"{LLAMA}/why?at=yesterday", "'yesterday' is no time"),
         ("/reasons?bucket=5", "is no width"),
         ("/reasons?unit=pods", "unit"),
+        ("/reasons?to=9999999999999999", "is no time"),
+        (f"{LLAMA}/why?at=99999999999999999999", "is no time"),
+        ("/jobs?lang=fr", "lang 'fr' does not exist"),
+        ("/jobs?phas=waiting", "there is no parameter 'phas' here (did you mean phase?)"),
+        ("/overview?phase=waiting", "there is no parameter 'phase' here"),
+        ("/queues?q=x", "there is no parameter 'q' here"),
+        ("/reasons?sla=met", "there is no parameter 'sla' here"),
+        ("/violations?sla=met", "there is no parameter 'sla' here"),
+        ("/pipeline?cluster=prod", "there is no parameter 'cluster' here"),
+        (f"{LLAMA}?at=5", "there is no parameter 'at' here"),
     ],
 )
 def test_what_cannot_be_understood_is_a_problem_with_advice(path, said, page, cluster):
@@ -418,6 +450,16 @@ def test_what_cannot_be_understood_is_a_problem_with_advice(path, said, page, cl
 def test_a_cursor_of_another_order_is_refused(page, many):
     cursor = page.api("/jobs?cluster=many&sort=name&limit=2")["next"]
     assert page.get(f"/api/v1/jobs?cluster=many&sort=wait&cursor={cursor}").status == 400
+
+
+def test_how_stale_an_unchanged_answer_is_comes_without_it(page, cluster, monkeypatch):
+    first = page.get("/api/v1/jobs?cluster=prod")
+    assert first.headers["kube-collector-lag-ms"] == str(first.body["lag_ms"])
+    now_ms = clock.now_ms()
+    monkeypatch.setattr(clock, "now_ms", lambda: now_ms + 3_600_000)
+    later = page.get("/api/v1/jobs?cluster=prod", If_None_Match=first.headers["etag"])
+    assert later.status == 304
+    assert int(later.headers["kube-collector-lag-ms"]) >= first.body["lag_ms"] + 3_500_000
 
 
 def test_an_answer_that_has_not_changed_is_not_sent_again(page, doris, cluster):

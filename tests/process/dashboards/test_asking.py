@@ -48,7 +48,7 @@ def ask(page, told, tmp_path):
 
 
 def test_why_says_the_sentence_first(ask):
-    done = ask("why", "train-llama", "-n", "research", "--utc")
+    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "--utc")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == (
@@ -85,7 +85,7 @@ def test_a_name_of_no_job_gets_the_nearest(ask):
 
 
 def test_a_moment_before_the_job_is_not_found(ask):
-    done = ask("why", "train-llama", "-n", "research", "--at", "2020-01-01T00:00:00Z")
+    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "--at", "2020-01-01T00:00:00Z")
     assert done.returncode == 4 and "did not exist yet" in done.stderr
 
 

@@ -142,7 +142,43 @@ def test_what_is_not_there_is_a_problem(run):
     for path in ("/nothing", "/api/v1/nothing", "/assets/nothing.js", "/../settings.py", "/%2e%2e/settings.py"):
         answer = page.get(path)
         assert (answer.status, answer.body["type"]) == (404, "urn:kube-collector:problem:not_found"), path
-    assert page.get("/api/v1/jobs", method="POST").status == 405
+    refused = page.get("/api/v1/jobs", method="POST")
+    assert (refused.status, refused.headers["allow"]) == (405, "GET")
+
+
+def test_head_is_get_without_the_body(run):
+    page = run(made())
+    for path in ("/", "/api/v1/pipeline", "/api/v1/jobs", "/nothing"):
+        whole, head = page.get(path), page.get(path, method="HEAD")
+        assert (head.status, head.body) == (whole.status, b""), path
+        assert head.headers["content-type"] == whole.headers["content-type"]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8080", 200), ("LOCALHOST", 200), ("127.0.0.1:8080", 200), ("[::1]:8080", 200), ("10.1.2.3", 200),
+        ("jobs.example.org", 200), ("a.team.example.org:443", 200), ("evil.example", 421), ("localhost.evil.example", 421),
+        ("127.0.0.1.evil.example", 421), ("xjobs.example.org", 421), ("team.example.org", 421), ("2130706433", 421),
+    ],
+)  # fmt: skip
+def test_only_names_of_ours_are_answered(host, status, run):
+    page = run(made(hosts=["jobs.example.org", "*.team.example.org"]))
+    answer = page.get("/api/v1/pipeline", Host=host)
+    assert answer.status == status
+    if status == 421:
+        assert (
+            answer.headers["content-type"] == "application/problem+json" and answer.headers["content-security-policy"]
+        )
+        assert "dashboards.hosts" in answer.body["hint"] and "watches" not in answer.body
+        assert page.get("/", Host=host).status == 421
+
+
+def test_a_star_lets_any_name_in_and_the_url_of_the_settings_is_one_of_ours(run):
+    assert run(made(hosts=["*"])).get("/api/v1/pipeline", Host="any.example").status == 200
+    page = run(made(url="https://jobs.example.org/kube"))
+    assert page.get("/api/v1/pipeline", Host="jobs.example.org").status == 200
+    assert page.get("/api/v1/pipeline", Host="any.example").status == 421
 
 
 @pytest.fixture
@@ -159,7 +195,7 @@ def serving(folder, monkeypatch, **settings):
     from dashboards import app
     from dashboards.api.app import create
 
-    monkeypatch.setattr(app, "create", lambda service, root_path: create(service, root_path=root_path, static=folder))
+    monkeypatch.setattr(app, "create", lambda service, **given: create(service, **given, static=folder))
     return made(**settings)
 
 

@@ -24,8 +24,13 @@ def test_a_cursor_comes_back_as_it_went(cursor):
 
 @pytest.mark.parametrize(
     "text",
-    ["x", "!!!!", "AAAA", base64.urlsafe_b64encode(msgspec.msgpack.encode(["-wait", "no number"])).decode(), "名"],
-)
+    [
+        "x", "!!!!", "AAAA", "名", cursors.encode(violations.Cursor(5, "c", "u", 2)),
+        base64.urlsafe_b64encode(msgspec.msgpack.encode(["-wait", "no number"])).decode(),
+        base64.urlsafe_b64encode(msgspec.msgpack.encode(["-wait", 10**18, 0, "", "", ""])).decode(),
+        base64.urlsafe_b64encode(msgspec.msgpack.encode(["-wait", 0, 10**18, "", "", ""])).decode(),
+    ],
+)  # fmt: skip
 def test_anything_else_is_refused(text):
     with pytest.raises(BadUsage, match="cursor cannot be read"):
         cursors.decode(text, jobs.Cursor)

@@ -6,6 +6,7 @@ import pytest
 
 from dashboards import store as stores
 from dashboards.store import Store
+from pipeline import clock
 from pipeline.doris.errors import QueryFailed
 from pipeline.doris.settings import Settings as Doris
 from pipeline.doris.sql import Rows
@@ -135,3 +136,36 @@ def test_a_refused_question_is_passed_on(store, pools):
     pools.plan = [QueryFailed("syntax", code=1105, statement="SELECT")]
     with pytest.raises(QueryFailed, match="syntax"):
         store.rows("progress")
+
+
+class Answering:
+    """Stands for the pools: each question gets the next number, and progress the log time that is set."""
+
+    def __init__(self):
+        self.log_at = 1
+        self.asked = []
+
+    def __call__(self, settings):
+        return self
+
+    def query(self, text, arguments):
+        if "`progress`" in text:
+            return Rows(("cluster", "stage", "log_at", "loaded_at"), (("c", "loader", self.log_at, len(self.asked)),))
+        self.asked.append(text)
+        return Rows(("number",), ((len(self.asked),),))
+
+    def close(self): ...
+
+
+def test_rows_that_are_kept_are_never_older_than_the_log_times_read_before_them(monkeypatch):
+    pools, now_s = Answering(), [1000.0]
+    monkeypatch.setattr(stores, "Sql", pools)
+    monkeypatch.setattr(clock, "monotonic_s", lambda: now_s[0])
+    store = Store(lambda: Doris(frontend="a:8030"), keep_s=10, timeout_s=10, max_connections=4, max_rows=100)
+    store.rows("progress")
+    now_s[0] += 9.5
+    assert store.rows("dead_letters_count") == store.rows("dead_letters_count") == [{"number": 1}]
+    now_s[0] += 1
+    pools.log_at = 2
+    store.rows("progress")
+    assert store.rows("dead_letters_count") == [{"number": 2}], "the log has moved since the first was asked"
