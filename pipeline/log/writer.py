@@ -59,7 +59,6 @@ class LogWriter:
         self._tick_s = self._stamp // 1000
         self._lines: list[bytes] = []
         self._observed: list[int] = []
-        self._bytes = 0
         self._full = False
         self.dropped_segments = 0
         self.dropped_bytes = 0
@@ -110,7 +109,7 @@ class LogWriter:
         with self._guard:
             if self._full:
                 self.sync()
-            self._buffer(lines, observed_ms, len(joined) + 1)
+            self._buffer(lines, observed_ms)
 
     def tick(self, now_ms: int) -> None:
         """Buffer a tick for each whole second from the last tick up to `now_ms`; an earlier time adds nothing."""
@@ -121,7 +120,7 @@ class LogWriter:
             first_s = max(self._tick_s + 1, last_s - MAX_TICKS + 1) if self._tick_s else last_s
             times = [second * 1000 for second in range(first_s, last_s + 1)]
             ticks = [self._tick_line(ms) for ms in times]
-            self._buffer(ticks, times, sum(map(len, ticks)) + len(ticks))
+            self._buffer(ticks, times)
             self._tick_s = last_s
 
     def sync(self) -> Position:
@@ -155,10 +154,9 @@ class LogWriter:
                 os.close(self._lock_fd)
                 self._lock_fd = -1
 
-    def _buffer(self, lines: Sequence[bytes], observed_ms: Sequence[int], size: int) -> None:
+    def _buffer(self, lines: Sequence[bytes], observed_ms: Sequence[int]) -> None:
         self._lines.extend(lines)
         self._observed.extend(observed_ms)
-        self._bytes += size
         self._appended_stamp = max(self._appended_stamp, *observed_ms)
 
     def _tick_line(self, ms: int) -> bytes:
@@ -175,10 +173,10 @@ class LogWriter:
 
     def _write_piece(self) -> None:
         """Write the first lines of the buffer, about PIECE_BYTES of them, and take them off the buffer."""
-        self._make_room()
         self._roll_if_due()
-        ends = list(accumulate(map(len, islice(self._lines, PIECE_LINES))))
-        piece = min(bisect_left(ends, PIECE_BYTES) + 1, len(ends))
+        ends, piece = self._next_piece()
+        if self._make_room(ends[piece - 1] + piece):
+            ends, piece = self._next_piece()
         sealed, stamp, begin = [], self._stamp, 0
         offset = self._segment.size
         while begin < piece:
@@ -191,8 +189,13 @@ class LogWriter:
             begin = end
         self._segment.write(sealed)
         self._stamp = stamp
-        self._bytes -= ends[piece - 1] + piece
         del self._lines[:piece], self._observed[:piece]
+
+    def _next_piece(self) -> tuple[list[int], int]:
+        """Where the lines of the buffer end, and how many of them come next: what a small log can hold at a time."""
+        ends = list(accumulate(map(len, islice(self._lines, PIECE_LINES))))
+        limit = min(PIECE_BYTES, self.options.max_bytes // 4)
+        return ends, min(bisect_left(ends, limit) + 1, len(ends))
 
     def _roll_if_due(self) -> None:
         segment, options = self._segment, self.options
@@ -210,15 +213,15 @@ class LogWriter:
             tick = self._tick_line(self._stamp)
             self._lines.insert(0, tick)
             self._observed.insert(0, self._stamp)
-            self._bytes += len(tick) + 1
 
-    def _make_room(self) -> None:
-        """Raises LogFull when what is buffered has no room and nothing may be removed for it."""
-        excess = self._excess_bytes()
+    def _make_room(self, needed_bytes: int) -> bool:
+        """Whether a segment was begun for it. Raises LogFull when there is no room and nothing may be removed for it."""
+        excess = self._excess_bytes(needed_bytes)
         if excess <= 0:
-            return
+            return False
         drop = self.options.when_full == "drop_oldest"
-        if drop and not self._closed_bytes and self._segment.size:
+        rolled = drop and not self._closed_bytes and self._segment.size > 0
+        if rolled:
             self._roll()  # or there would be nothing to drop
         segments = layout.segments(self.directory)
         acks = list(readers.read_all(self.directory, Position).values())
@@ -228,18 +231,19 @@ class LogWriter:
         self.dropped_segments += len(unread)
         self.dropped_bytes += sum(segment.data_bytes for segment in unread)
         self._remove(gone)
-        if self._excess_bytes() > 0:
-            raise LogFull(self._limit_text())
+        if self._excess_bytes(needed_bytes) > 0:
+            raise LogFull(self._limit_text(needed_bytes))
+        return rolled
 
-    def _excess_bytes(self) -> int:
-        """How much more must go before the buffer fits."""
+    def _excess_bytes(self, needed_bytes: int) -> int:
+        """How much more must go before so many fit."""
         stat = os.statvfs(self.directory)
-        over_limit = self.total_bytes + self._bytes - self.options.max_bytes
-        under_floor = self.options.min_free_bytes + self._bytes - stat.f_bavail * stat.f_frsize
+        over_limit = self.total_bytes + needed_bytes - self.options.max_bytes
+        under_floor = self.options.min_free_bytes + needed_bytes - stat.f_bavail * stat.f_frsize
         return max(over_limit, under_floor)
 
-    def _limit_text(self) -> str:
-        if self.total_bytes + self._bytes > self.options.max_bytes:
+    def _limit_text(self, needed_bytes: int) -> str:
+        if self.total_bytes + needed_bytes > self.options.max_bytes:
             return f"the log {self.directory} is at its limit of {self.options.max_bytes} bytes"
         return f"the disk of the log {self.directory} has no room ({self.options.min_free_bytes} bytes stay free)"
 

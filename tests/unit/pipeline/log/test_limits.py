@@ -98,6 +98,26 @@ def test_a_full_log_refuses_keeps_everything_and_goes_on_when_a_reader_acks(tmp_
         assert writer.dropped_segments == 0
 
 
+def test_more_than_the_limit_goes_through_a_small_log_piece_by_piece_as_a_reader_acks(tmp_path: Path) -> None:
+    count = 200
+    with (
+        LogWriter(tmp_path, options=options(max_bytes=8000, segment_bytes=4000)) as writer,
+        LogReader(tmp_path, "r") as reader,
+    ):
+        reader.ack(reader.position)
+        put(writer, *range(count))  # at once, and many times the limit
+        seen: list[int] = []
+        for _ in range(count):
+            try:
+                writer.sync()
+            except LogFull:
+                assert writer.total_bytes <= 8000
+            seen += [entry.stamp - 1000 for entry in reader.read().entries if b"tick.v1" not in entry.line]
+            reader.ack(reader.position)
+        assert seen == list(range(count))
+        assert not writer.full
+
+
 def test_without_a_reader_a_full_log_removes_nothing(tmp_path: Path) -> None:
     with LogWriter(tmp_path, options=options(max_bytes=2000)) as writer:
         with pytest.raises(LogFull):
