@@ -15,7 +15,7 @@ import pytest
 
 from aggregation import messages
 
-FOLDER = Path(os.environ.get("KC_CASES", Path(__file__).parents[2] / "cases")) / "messages"
+FOLDER = Path(os.environ.get("KC_CASES") or Path(__file__).parents[1] / "cases") / "messages"
 
 
 def _cases() -> list[Any]:
