@@ -138,7 +138,7 @@ class Placer:
         if task.role and task.role in job.failed_roles:
             self._refuse(task, _same_role(job, task))
             return True
-        why = combine.first_given(session.asked("before_filter"), task)
+        why = session.not_filtered(task)
         if why is not None:
             self._refuse(task, refusals.by_word(task, why))
             return goes_on(job)

@@ -11,7 +11,7 @@ import numpy as np
 from scheduler_core.model import status
 from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.tasks import NOWHERE, Task
-from scheduler_core.session import combine, placing, refusals
+from scheduler_core.session import placing, refusals
 from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
 
@@ -53,7 +53,7 @@ def _place(session: Session, task: Task) -> None:
     assert job is not None
     if task.status == status.PIPELINED:
         _give_up(session, job, task)
-    why = combine.first_given(session.asked("before_filter"), task)
+    why = session.not_filtered(task)
     if why is not None:
         job.refusals[task.uid] = refusals.by_word(task, why)
         return

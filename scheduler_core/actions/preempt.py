@@ -21,7 +21,7 @@ from scheduler_core.model.jobs import Job
 from scheduler_core.model.nodes import Ints
 from scheduler_core.model.policy import Arguments
 from scheduler_core.model.tasks import Task
-from scheduler_core.session import arguments, combine, dry_run, eviction, placing
+from scheduler_core.session import arguments, dry_run, eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
 
@@ -84,7 +84,7 @@ class Preempt:
     def preempt(self, statement: Statement, task: Task, fits: Fits) -> bool:
         """Finds a node for a task by evictions; True if it was promised one."""
         session = self.session
-        if not eligible(session, task) or combine.first_given(session.asked("before_filter"), task) is not None:
+        if not eligible(session, task) or session.not_filtered(task) is not None:
             return False
         rows = by_score(session, task)
         if self.dry_run:

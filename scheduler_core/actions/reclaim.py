@@ -10,7 +10,7 @@ from __future__ import annotations
 from scheduler_core.model import status
 from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.tasks import Task
-from scheduler_core.session import combine, eviction, placing
+from scheduler_core.session import eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
 
@@ -37,7 +37,7 @@ def _for_job(session: Session, queue: Queue, job: Job, starving: eviction.Starvi
         task = waiting.pop()
         if not task.preempts or session.not_preemptive(queue, task) is not None:
             continue
-        if combine.first_given(session.asked("before_filter"), task) is not None:
+        if session.not_filtered(task) is not None:
             continue
         _for_task(session, statement, task)
     if session.pipelined(job).passed:

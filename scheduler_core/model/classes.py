@@ -17,16 +17,15 @@ from scheduler_core.model import tasks
 from scheduler_core.model.amounts import Amounts
 from scheduler_core.model.facts import ContainerFacts, PodFacts, Quantities
 from scheduler_core.model.resources import Axis, Resource
-from scheduler_core.model.tasks import Relations, TaskClass
+from scheduler_core.model.tasks import Demand, Relations, TaskClass
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the containers of a pod ask: request, cpu and memory as scored, and what was wrong in it."""
+    """What the containers of a pod ask, and what was wrong in it."""
 
-    request: Resource
-    scored: tuple[int, int]
+    demand: Demand
     mistakes: tuple[tuple[str, str], ...]
 
 
@@ -38,6 +37,7 @@ class Classes:
         self.all: list[TaskClass] = []
         self._by_key: dict[tuple[object, ...], TaskClass] = {}
         self._asked: dict[object, Asked] = {}
+        self._demands: dict[tuple[object, ...], Demand] = {}
 
     def of(self, pod: PodFacts) -> tuple[TaskClass, Asked]:
         """The class of a pod, and what it asks."""
@@ -45,12 +45,11 @@ class Classes:
         wants = wants_of(pod)
         rest = (pod.affinity, pod.spread) if pod.affinity is not None or pod.spread else None
         key = (
-            tuple(asked.request.values), asked.request.named, asked.scored, wants.key, pod.ports,
-            None if rest is None else (_encode(rest), pod.namespace),
+            asked.demand.number, wants.key, pod.ports, None if rest is None else (_encode(rest), pod.namespace)
         )  # fmt: skip
         found = self._by_key.get(key)
         if found is None:
-            found = TaskClass(len(self.all), asked.request, asked.scored, wants, _relations(pod))
+            found = TaskClass(len(self.all), asked.demand, wants, _relations(pod))
             self._by_key[key] = found
             self.all.append(found)
         return found, asked
@@ -68,11 +67,16 @@ class Classes:
         init = [amounts.read(each.requests) for each in pod.init_containers]
         overhead = amounts.read(pod.overhead)
         unset = [("cpu" not in each.requests, "memory" not in each.requests) for each in pod.containers]
-        return Asked(
-            tasks.request_of(containers, init, overhead),
-            tasks.scored_of(containers, init, overhead, unset),
-            tuple(amounts.mistakes),
-        )
+        request = tasks.request_of(containers, init, overhead)
+        scored = tasks.scored_of(containers, init, overhead, unset)
+        return Asked(self._demand(request, scored), tuple(amounts.mistakes))
+
+    def _demand(self, request: Resource, scored: tuple[int, int]) -> Demand:
+        key = (tuple(request.values), request.named, scored)
+        found = self._demands.get(key)
+        if found is None:
+            found = self._demands[key] = Demand(len(self._demands), request, scored)
+        return found
 
 
 def _flat(containers: tuple[ContainerFacts, ...]) -> tuple[tuple[tuple[str, object], ...], ...]:

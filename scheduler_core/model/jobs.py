@@ -58,14 +58,14 @@ class Job:
     """A gang in a session.
 
     `refusals` holds the last refusal of each task by uid, `failed_roles` roles of which a task was refused by nodes.
-    `why` is what was said of the whole job last. `role_minimums` count only when together they are not above
+    `ready` counts tasks that hold a place or have succeeded. `why` is what was said of the whole job last. `role_minimums` count only when together they are not above
     `min_member`.
     """
 
     __slots__ = (
         "allocated", "annotations", "by_status", "created_ns", "failed_roles", "held_domain", "min_member",
         "min_resources", "name", "namespace", "opening_phase", "owner_annotations", "pending_best_effort", "phase",
-        "priority", "queue", "ref", "refusals", "role_counts", "role_minimums", "tasks", "topology", "uid", "why",
+        "priority", "queue", "ready", "ref", "refusals", "role_counts", "role_minimums", "tasks", "topology", "uid", "why",
     )  # fmt: skip
 
     def __init__(self, namespace: str, name: str, queue: Queue, allocated: Resource) -> None:
@@ -88,6 +88,7 @@ class Job:
         self.held_domain = ""
         self.tasks: dict[str, Task] = {}
         self.by_status: list[dict[str, Task]] = [{} for _ in status.NAMES]
+        self.ready = 0
         self.pending_best_effort = 0
         self.role_counts: dict[str, list[int]] = {}
         self.refusals: dict[str, Refusal] = {}
@@ -109,23 +110,29 @@ class Job:
         """Changes a task's state."""
         before = task.status
         del self.by_status[before][task.uid]
-        if before in status.HOLDING:
-            self.allocated.take(task.cls.request)
-        if before == status.PENDING and task.cls.best_effort:
-            self.pending_best_effort -= 1
-        if self.role_minimums:
-            self._count_role(task, before, -1)
+        if status.IS_HOLDING[before] and status.IS_HOLDING[state] and not self.role_minimums:
+            self.by_status[state][task.uid] = task
+        else:
+            self._count(task, before, -1)
+            self._enter(task, state)
         task.status = state
-        self._enter(task, state)
 
     def _enter(self, task: Task, state: int) -> None:
         self.by_status[state][task.uid] = task
-        if state in status.HOLDING:
-            self.allocated.add(task.cls.request)
-        if state == status.PENDING and task.cls.best_effort:
-            self.pending_best_effort += 1
+        self._count(task, state, 1)
+
+    def _count(self, task: Task, state: int, by: int) -> None:
+        if status.IS_READY[state]:
+            self.ready += by
+        if status.IS_HOLDING[state]:
+            if by > 0:
+                self.allocated.charge(task.cls.items)
+            else:
+                self.allocated.refund(task.cls.items)
+        elif state == status.PENDING and task.cls.best_effort:
+            self.pending_best_effort += by
         if self.role_minimums:
-            self._count_role(task, state, 1)
+            self._count_role(task, state, by)
 
     def _count_role(self, task: Task, state: int, by: int) -> None:
         counts = self.role_counts.get(task.role)
@@ -143,14 +150,6 @@ class Job:
         return sum(len(self.by_status[state]) for state in states)
 
     # --- gang arithmetic -------------------------------------------------------------------------------------------
-
-    @property
-    def ready(self) -> int:
-        by = self.by_status
-        return (
-            len(by[status.ALLOCATED]) + len(by[status.BINDING]) + len(by[status.BOUND]) + len(by[status.RUNNING])
-            + len(by[status.SUCCEEDED])
-        )  # fmt: skip
 
     @property
     def waiting(self) -> int:

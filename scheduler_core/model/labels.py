@@ -11,6 +11,9 @@ from pipeline.records import matching
 from pipeline.records.matching import Traits, Wants
 from pipeline.records.shapes.pod import LabelExpression, NodeSelectorTerm, Toleration
 
+Taints = tuple[tuple[str, str, str], ...]
+"""(key, value, effect) of each."""
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -18,13 +21,12 @@ Bools = npt.NDArray[np.bool_]
 class LabelColumns:
     """The labels and hard taints of all rows. Masks of equal wishes are made once."""
 
-    def __init__(self, traits: Sequence[Traits]) -> None:
+    def __init__(self, traits: Sequence[Traits], soft: Sequence[Taints]) -> None:
         self.traits = traits
         self._columns: dict[str, tuple[Ints, list[str]]] = {}
         self._wanted: dict[bytes, Bools] = {}
-        sets: dict[tuple[tuple[str, str, str], ...], int] = {}
-        self._taint_set = np.array([sets.setdefault(node.taints, len(sets)) for node in traits], dtype=np.int64)
-        self._taint_sets = list(sets)
+        self._hard = _Distinct([node.taints for node in traits])
+        self._soft = _Distinct(soft)
 
     def column(self, key: str) -> tuple[Ints, list[str]]:
         """The number of each row's value of a label (-1: none), and the values."""
@@ -86,14 +88,31 @@ class LabelColumns:
 
     def untolerated(self, tolerations: Sequence[Toleration]) -> Bools:
         """Rows with a hard taint that these tolerations do not cover."""
-        verdicts = [
-            any(not any(matching.tolerates(each, *taint) for each in tolerations) for taint in taints)
-            for taints in self._taint_sets
-        ]
-        mask: Bools = np.array(verdicts, dtype=np.bool_)[self._taint_set]
-        return mask
+        return self._hard.untolerated(tolerations) > 0
+
+    def soft_untolerated(self, tolerations: Sequence[Toleration]) -> Ints:
+        """The number of soft taints of each row that these tolerations do not cover."""
+        return self._soft.untolerated(tolerations)
 
     @property
     def tainted(self) -> bool:
         """Whether any node has a hard taint."""
-        return any(self._taint_sets)
+        return any(self._hard.sets)
+
+
+class _Distinct:
+    """The sets of taints that occur, and which one each row has."""
+
+    def __init__(self, taints: Sequence[Taints]) -> None:
+        known: dict[Taints, int] = {}
+        self.of_row = np.array([known.setdefault(each, len(known)) for each in taints], dtype=np.int64)
+        self.sets = list(known)
+
+    def untolerated(self, tolerations: Sequence[Toleration]) -> Ints:
+        """How many taints of each row no toleration covers."""
+        counts = [
+            sum(not any(matching.tolerates(each, *taint) for each in tolerations) for taint in taints)
+            for taints in self.sets
+        ]
+        found: Ints = np.array(counts, dtype=np.int64)[self.of_row]
+        return found

@@ -7,8 +7,8 @@ Columns and rows answer to the same names (`idle[place]`, `pods`, …), so that 
 evaluated on the whole table, on some rows, or on one row; `where`, `least` and `floor` are the three operations whose
 spelling differs.
 
-Every change of a row is noted in `changes`. Who derives something from the table remembers how far it has read and looks
-again only at rows noted since.
+Every change of a row is noted in `changes`. Who derives something from the table remembers how far it has read (`changed`)
+and looks again only at rows noted since.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pipeline.records.matching import Traits
 from scheduler_core.model import status
-from scheduler_core.model.labels import LabelColumns
+from scheduler_core.model.labels import LabelColumns, Taints
 from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.tasks import Task, TaskClass
 
@@ -32,8 +32,6 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint64]
 Number = Any
 """One row's value or a column of them: filters and scores are written for both."""
-
-_KINDS = ("idle", "releasing", "pipelined", "present")
 
 
 class Cells:
@@ -46,13 +44,13 @@ class Cells:
 
     __slots__ = ("alloc", "idle", "pipelined", "pods", "present", "releasing", "scored")
 
-    alloc: Sequence[Number]
-    idle: Sequence[Number]
-    releasing: Sequence[Number]
-    pipelined: Sequence[Number]
-    present: Sequence[Number]
+    alloc: Any
+    idle: Any
+    releasing: Any
+    pipelined: Any
+    present: Any
     pods: Number
-    scored: Sequence[Number]
+    scored: Any
 
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
         """Elementwise choice; both values are computed, so neither may fail."""
@@ -71,15 +69,35 @@ class Cells:
         """Square root."""
         raise NotImplementedError
 
+    def pick(self, rows: Ints) -> Cells:
+        """Some of the rows."""
+        raise NotImplementedError
+
     def free(self, place: int) -> Number:
         """What will be idle when what is being released has gone and what is promised has come; may be below zero."""
         return self.idle[place] + self.releasing[place] - self.pipelined[place]
 
 
 class Columns(Cells):
-    """Several rows, or all of them, as arrays."""
+    """All rows as arrays, views of one block: what belongs to a row is one column of it."""
 
-    __slots__ = ()
+    __slots__ = ("block",)
+
+    def __init__(self, block: Ints, width: int) -> None:
+        self.block = block
+        self.alloc, self.idle, self.releasing, self.pipelined, self.present = (
+            block[kind * width : (kind + 1) * width] for kind in range(5)
+        )
+        self.pods = block[5 * width]
+        self.scored = block[5 * width + 1 :]
+
+    def pick(self, rows: Ints) -> Cells:
+        return Picked(self, rows)
+
+    def free_columns(self) -> Ints:
+        """What is free of every resource, as a copy."""
+        found: Ints = self.idle + self.releasing - self.pipelined
+        return found
 
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
         return np.where(condition, then, otherwise)
@@ -97,10 +115,62 @@ class Columns(Cells):
         return np.sqrt(value)
 
 
+class Picked(Columns):
+    """Some rows as arrays. A column is gathered when it is first read: most filters and scores read few."""
+
+    __slots__ = ("rows", "source")
+
+    def __init__(self, source: Columns, rows: Ints) -> None:
+        self.source = source
+        self.rows = rows
+        self.alloc, self.idle, self.releasing, self.pipelined, self.present, self.scored = (
+            _Gathered(columns, rows)
+            for columns in (
+                source.alloc, source.idle, source.releasing, source.pipelined, source.present, source.scored
+            )
+        )  # fmt: skip
+        self.pods = source.pods[rows]
+
+    def pick(self, rows: Ints) -> Cells:
+        return Picked(self.source, self.rows[rows])
+
+
+class _Gathered:
+    """The columns of one kind, each gathered once."""
+
+    __slots__ = ("columns", "known", "rows")
+
+    def __init__(self, columns: Ints, rows: Ints) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.known: dict[int, Ints] = {}
+
+    def __getitem__(self, place: int) -> Ints:
+        found = self.known.get(place)
+        if found is None:
+            found = self.known[place] = self.columns[place][self.rows]
+        return found
+
+
 class Row(Cells):
     """One row as Python integers."""
 
-    __slots__ = ("noted",)
+    __slots__ = ()
+
+    def __init__(self, cells: list[int], width: int) -> None:
+        self.alloc = cells[:width]
+        self.idle = cells[width : 2 * width]
+        self.releasing = cells[2 * width : 3 * width]
+        self.pipelined = cells[3 * width : 4 * width]
+        self.present = cells[4 * width : 5 * width]
+        self.pods = cells[5 * width]
+        self.scored = cells[5 * width + 1 :]
+
+    def cells(self) -> list[int]:
+        """The row as it stands in the block."""
+        return [
+            *self.alloc, *self.idle, *self.releasing, *self.pipelined, *self.present, self.pods, *self.scored
+        ]  # fmt: skip
 
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
         return then if condition else otherwise
@@ -123,29 +193,30 @@ class NodeTable:
 
     `track_pods` says whether changes in the session reach `present`, `pods` and `scored`: whoever filters by pods
     switches it on (in Volcano the predicates plugin keeps them). With `forgets` a pod whose eviction was undone stays gone
-    for them, as in Volcano.
+    for them, as in Volcano. `moving` says that something is, or was, being released or promised; as long as nothing is, what
+    is idle is also what will be free.
     """
 
-    def __init__(self, axis: Axis, names: Sequence[str], traits: Sequence[Traits], usable: Bools) -> None:
-        count, width = len(names), len(axis)
+    def __init__(
+        self, axis: Axis, traits: Sequence[Traits], soft: Sequence[Taints], usable: Bools, cordoned: Bools
+    ) -> None:
+        count = len(traits)
         self.axis = axis
-        self.names = list(names)
-        self.rows = {name: row for row, name in enumerate(names)}
-        self.traits = list(traits)
-        self.by_label = LabelColumns(self.traits)
+        self.names = [node.name for node in traits]
+        self.rows = {name: row for row, name in enumerate(self.names)}
+        self.by_label = LabelColumns(traits, soft)
         self.usable = usable
-        self.cordoned: Bools = np.zeros(count, dtype=np.bool_)
-        self.columns = Columns()
-        self.alloc = self.columns.alloc = np.zeros((width, count), dtype=np.int64)  # type: ignore[assignment]
-        for kind in _KINDS:
-            setattr(self.columns, kind, np.zeros((width, count), dtype=np.int64))
-        self.columns.pods = np.zeros(count, dtype=np.int64)
-        self.columns.scored = np.zeros((2, count), dtype=np.int64)  # type: ignore[assignment]
+        self.cordoned = cordoned
         self.tasks: list[dict[str, Task]] = [{} for _ in range(count)]
-        self.soft_taints: list[tuple[tuple[str, str, str], ...]] = []
+        self.columns = Columns(np.zeros((5 * len(axis) + 3, count), dtype=np.int64), len(axis))
+        self.alloc: Ints = self.columns.alloc
         self.track_pods = False
-        self.changes: list[int] = []
         self.forgets = False
+        self.moving = False
+        self.changes: Ints = np.zeros(1024, dtype=np.int64)
+        self.changed = 0
+        self.last = -1
+        self._mark: Bools = np.zeros(count, dtype=np.bool_)
         self._gone: set[str] = set()
         self._may_return: set[str] = set()
         self._hot: list[Row | None] = [None] * count
@@ -164,10 +235,8 @@ class NodeTable:
     @property
     def used(self) -> Resource:
         """What is held on all usable nodes."""
-        self.settle()
-        idle: Ints = self.columns.idle  # type: ignore[assignment]
-        sums = (self.alloc - idle)[:, self.usable].sum(axis=1)
-        return Resource([int(amount) for amount in sums], (1 << len(sums)) - 1)
+        sums = (self.alloc - self.settle().idle)[:, self.usable].sum(axis=1)
+        return Resource([int(amount) for amount in sums], self.axis.all_named)
 
     # --- one row ---------------------------------------------------------------------------------------------------
 
@@ -175,59 +244,54 @@ class NodeTable:
         """The row as plain integers; the same object as long as the table lives."""
         found = self._hot[at]
         if found is None:
-            found = self._hot[at] = Row()
-            found.alloc = self.alloc[:, at].tolist()
-            for kind in _KINDS:
-                setattr(found, kind, getattr(self.columns, kind)[:, at].tolist())
-            found.pods = int(self.columns.pods[at])
-            found.scored = self.columns.scored[:, at].tolist()  # type: ignore[call-overload]
+            found = self._hot[at] = Row(self.columns.block[:, at].tolist(), len(self.axis))
         return found
 
     def settle(self) -> Columns:
         """Brings the columns up to date with the rows that were touched."""
-        columns: Any = self.columns
-        for at, row in self._unsettled.items():
-            columns.idle[:, at] = row.idle
-            columns.releasing[:, at] = row.releasing
-            columns.pipelined[:, at] = row.pipelined
-            columns.present[:, at] = row.present
-            columns.pods[at] = row.pods
-            columns.scored[:, at] = row.scored
-        self._unsettled.clear()
+        if self._unsettled:
+            rows = list(self._unsettled)
+            self.columns.block[:, rows] = np.array([row.cells() for row in self._unsettled.values()], dtype=np.int64).T
+            self._unsettled.clear()
         return self.columns
 
-    def some(self, rows: Ints) -> Columns:
-        """These rows as arrays, in this order."""
-        source: Any = self.settle()
-        found = Columns()
-        for kind in ("alloc", *_KINDS):
-            setattr(found, kind, getattr(source, kind)[:, rows])
-        found.pods = source.pods[rows]
-        found.scored = source.scored[:, rows]
-        return found
+    def some(self, rows: Ints) -> Picked:
+        """These rows as arrays, in this order; settled columns are taken for granted."""
+        return Picked(self.columns, rows)
 
     # --- changes in a session ----------------------------------------------------------------------------------------
 
     def hold(self, at: int, task: Task, sign: int = 1) -> None:
         """A task takes free room of a node (or gives it back, sign -1)."""
-        row = self._touch(at)
-        idle: Any = row.idle
-        for place, amount in task.cls.items:
-            idle[place] -= sign * amount
-        self._pod(row, at, task, sign)
+        row = self._note(at, task, sign)
+        idle, present = row.idle, row.present
+        cls = task.cls
+        if self.track_pods:
+            for place, amount in cls.items:
+                idle[place] -= sign * amount
+                present[place] += sign * amount
+            _count(row, cls, sign)
+        else:
+            for place, amount in cls.items:
+                idle[place] -= sign * amount
 
     def promise(self, at: int, task: Task, sign: int = 1) -> None:
         """A task is promised room that is being released (or the promise is withdrawn)."""
-        row = self._touch(at)
-        pipelined: Any = row.pipelined
+        row = self._note(at, task, sign)
+        self.moving = True
+        pipelined, present = row.pipelined, row.present
         for place, amount in task.cls.items:
             pipelined[place] += sign * amount
-        self._pod(row, at, task, sign)
+            if self.track_pods:
+                present[place] += sign * amount
+        if self.track_pods:
+            _count(row, task.cls, sign)
 
     def release(self, at: int, task: Task, sign: int = 1) -> None:
         """A task that holds room begins to leave (or stays after all)."""
         row = self._touch(at)
-        releasing: Any = row.releasing
+        self.moving = True
+        releasing = row.releasing
         for place, amount in task.cls.items:
             releasing[place] += sign * amount
         if self.track_pods:
@@ -240,39 +304,43 @@ class NodeTable:
             self._gone.add(uid)
             if not self.forgets:
                 self._may_return.add(uid)
-            self._count(row, task.cls, -1)
         elif sign < 0 and uid in self._may_return:
             self._may_return.discard(uid)
             self._gone.discard(uid)
-            self._count(row, task.cls, 1)
+        else:
+            return
+        for place, amount in task.cls.items:
+            row.present[place] -= sign * amount
+        _count(row, task.cls, -sign)
 
     def is_gone(self, task: Task) -> bool:
         """Whether checks see the pod as evicted."""
         return task.uid in self._gone
 
-    def _touch(self, at: int) -> Row:
-        row = self.row(at)
-        self._unsettled[at] = row
-        self.changes.append(at)
-        return row
-
-    def _pod(self, row: Row, at: int, task: Task, sign: int) -> None:
+    def _note(self, at: int, task: Task, sign: int) -> Row:
         if sign > 0:
             self.tasks[at][task.uid] = task
         else:
             del self.tasks[at][task.uid]
-        if self.track_pods:
-            self._count(row, task.cls, sign)
+        return self._touch(at)
 
-    @staticmethod
-    def _count(row: Row, cls: TaskClass, sign: int) -> None:
-        present: Any = row.present
-        for place, amount in cls.items:
-            present[place] += sign * amount
-        row.pods += sign
-        scored: Any = row.scored
-        scored[0] += sign * cls.scored[0]
-        scored[1] += sign * cls.scored[1]
+    def _touch(self, at: int) -> Row:
+        row = self._hot[at] or self.row(at)
+        self._unsettled[at] = row
+        changed = self.changed
+        if changed == len(self.changes):
+            self.changes = np.concatenate([self.changes, np.zeros(changed, dtype=np.int64)])
+        self.changes[changed] = self.last = at
+        self.changed = changed + 1
+        return row
+
+    def changed_since(self, seen: int) -> Ints:
+        """Rows noted since `changed` was `seen`, each once, in order."""
+        mark = self._mark
+        mark[self.changes[seen : self.changed]] = True
+        rows = np.flatnonzero(mark)
+        mark[rows] = False
+        return rows
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
@@ -284,7 +352,8 @@ class NodeTable:
         rows = np.fromiter((task.row for task in tasks), dtype=np.int64, count=len(tasks))
         asked = np.array([task.cls.request.values for task in tasks], dtype=np.int64).T
         leaving = np.fromiter((task.status == status.RELEASING for task in tasks), dtype=np.bool_, count=len(tasks))
-        columns: Any = self.columns
+        self.moving = bool(leaving.any())
+        columns = self.columns
         for place in range(width):
             np.subtract.at(columns.idle[place], rows, asked[place])
             np.add.at(columns.present[place], rows, asked[place])
@@ -295,6 +364,13 @@ class NodeTable:
             np.add.at(columns.scored[place], rows, scored)
         for task in tasks:
             self.tasks[task.row][task.uid] = task
+
+
+def _count(row: Row, cls: TaskClass, sign: int) -> None:
+    row.pods += sign
+    scored = row.scored
+    scored[0] += sign * cls.scored[0]
+    scored[1] += sign * cls.scored[1]
 
 
 Filter = Callable[[Cells], Number]

@@ -47,7 +47,10 @@ class Blocker(msgspec.Struct, frozen=True):
 
 class Report(msgspec.Struct, frozen=True):
     """What nodes said of a class. `counts` are (code, nodes), most nodes first; `total` nodes were looked at, `usable`
-    of them in the session. `blockers` the smallest change first. `unresolvable` masks rows no eviction would free."""
+    of them in the session. `blockers` the smallest change first. `unresolvable` masks rows no eviction would free.
+
+    `others` remembers, by (tasks waiting, tasks placed), whether other jobs are the reason.
+    """
 
     counts: tuple[tuple[int, int], ...]
     total: int
@@ -55,13 +58,13 @@ class Report(msgspec.Struct, frozen=True):
     blockers: tuple[Blocker, ...]
     why: Why
     unresolvable: Any
-    free: dict[int, bool] = msgspec.field(default_factory=dict)
+    others: dict[tuple[int, int], str] = msgspec.field(default_factory=dict)
 
 
 class Refusal(msgspec.Struct):
     """Why a task was not placed. `report` if nodes refused it. `placed` of its gang had a place by then.
 
-    `text` is what Volcano says instead of node counts. `codes` is only kept where nodes are named one by one.
+    `text` is what Volcano says instead of node counts, `domain` the part of the network that was tried.
     """
 
     task: Task

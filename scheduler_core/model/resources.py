@@ -23,17 +23,19 @@ LEAST: Final = 0.1
 """Below this an amount is nothing, and two amounts are equal."""
 UNLIMITED: Final = sys.float_info.max
 
-_CORE_BITS: Final = 0b11
+Items = tuple[tuple[int, int], ...]
+"""(place, amount) of what there is anything of."""
 
 
 class Axis:
     """The resources of a snapshot, in order. `index` gives the place of a name."""
 
-    __slots__ = ("index", "names")
+    __slots__ = ("all_named", "index", "names")
 
     def __init__(self, others: Iterable[str]) -> None:
         self.names = (*FIRST_NAMES, *sorted(set(others) - set(FIRST_NAMES)))
         self.index = {name: place for place, name in enumerate(self.names)}
+        self.all_named = (1 << len(self.names)) - 1
 
     def __len__(self) -> int:
         return len(self.names)
@@ -41,6 +43,10 @@ class Axis:
     def empty(self) -> Resource:
         """Nothing of anything."""
         return Resource([0] * len(self.names), 0)
+
+    def account(self) -> Resource:
+        """Nothing of anything, every resource named: what is held or asked, to be added to."""
+        return Resource([0] * len(self.names), self.all_named)
 
     def whole(self, place: int, amount: float) -> float:
         """An amount in the unit people use: cores, bytes, devices."""
@@ -89,6 +95,18 @@ class Resource:
                 mine[place] -= amount
         self.named |= other.named
         return self
+
+    def charge(self, items: Items) -> None:
+        """Adds (place, amount) pairs to an account."""
+        mine = self.values
+        for place, amount in items:
+            mine[place] += amount
+
+    def refund(self, items: Items) -> None:
+        """Subtracts (place, amount) pairs from an account."""
+        mine = self.values
+        for place, amount in items:
+            mine[place] -= amount
 
     def scaled(self, factor: float) -> Resource:
         """A new amount, each multiplied."""
@@ -151,6 +169,12 @@ def share(used: float, of: float) -> float:
     return used / of
 
 
-def largest_share(used: Sequence[float], of: Sequence[float], places: Iterable[int]) -> float:
-    """The largest share over these places; 0 for none."""
-    return max((share(used[place], of[place]) for place in places), default=0.0)
+def largest_share(used: Sequence[float], of: Sequence[tuple[int, float]]) -> float:
+    """The largest share over these (place, amount); 0 for none."""
+    largest = 0.0
+    for place, amount in of:
+        held = used[place]
+        part = held / amount if amount else (1.0 if held else 0.0)
+        if part > largest:
+            largest = part
+    return largest

@@ -100,16 +100,20 @@ def _quantities(
 
 def _table(axis: Axis, nodes: list[NodeFacts], mistakes: list[Misconfigured]) -> NodeTable:
     nodes = sorted(nodes, key=lambda node: (node.pool, node.spine, node.rack, node.name))
-    usable = np.array([node.ready for node in nodes], dtype=np.bool_)
-    table = NodeTable(axis, [node.name for node in nodes], [_traits(node) for node in nodes], usable)
+    table = NodeTable(
+        axis,
+        [_traits(node) for node in nodes],
+        [tuple(taint for taint in node.taints if taint[2] == "PreferNoSchedule") for node in nodes],
+        usable=np.array([node.ready for node in nodes], dtype=np.bool_),
+        cordoned=np.array([node.unschedulable for node in nodes], dtype=np.bool_),
+    )
     for row, node in enumerate(nodes):
         reader = Amounts(axis)
         table.alloc[:, row] = reader.read(node.allocatable).values
         mistakes += (Misconfigured("Node", node.name, f"{name}: {what}") for name, what in reader.mistakes)
         if not node.allocatable:
             mistakes.append(Misconfigured("Node", node.name, "has no allocatable resources; nothing fits"))
-    table.columns.idle = table.alloc.copy()  # type: ignore[assignment]
-    table.soft_taints = [tuple(t for t in node.taints if t[2] == "PreferNoSchedule") for node in nodes]
+    table.columns.idle[:] = table.alloc
     return table
 
 
@@ -129,8 +133,6 @@ class _Reader:
         self.axis = into.axis
         self.classes = {each.name: each.value for each in facts.priority_classes}
         self.default_priority = next((each.value for each in facts.priority_classes if each.is_default), 0)
-        self.cordoned = {node.name for node in facts.nodes if node.unschedulable}
-        into.nodes.cordoned = np.array([name in self.cordoned for name in into.nodes.names], dtype=np.bool_)
 
     def amount(self, kind: str, name: str, quantities: Quantities | None) -> Resource | None:
         if quantities is None:
@@ -160,7 +162,7 @@ class _Reader:
             what = f"queue {facts.queue} does not exist" if facts.queue else "names no queue"
             self.into.outside.append((facts, Why(reasons.NOT_ADMITTED, "queue_missing", message=what)))
             return
-        job = Job(facts.namespace, facts.name, queue, self.axis.empty())
+        job = Job(facts.namespace, facts.name, queue, self.axis.account())
         job.ref = facts.job
         job.priority = self.classes.get(facts.priority_class, self.default_priority)
         job.created_ns = facts.created_ns

@@ -36,3 +36,8 @@ COMPLETED: Final = (SUCCEEDED, FAILED)
 def named(name: str) -> int:
     """The state of this name. Raises ValueError when there is none."""
     return NAMES.index(name)
+
+
+IS_HOLDING: Final = tuple(state in HOLDING for state in range(len(NAMES)))
+IS_READY: Final = tuple(state in READY for state in range(len(NAMES)))
+"""The groups as tables, by state."""

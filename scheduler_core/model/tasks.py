@@ -22,32 +22,20 @@ NOWHERE = -1
 """The row of a task that has no node."""
 
 
-class TaskClass:
-    """What a task asks of a node.
+class Demand:
+    """What tasks ask of a node's resources, whatever they ask of its labels: many classes share one.
 
     `items` are (place, amount) of what is asked for, as it is charged; `needs` those that are compared with what a node
     has: cpu and memory always, others if named. `scored` is cpu (milli) and memory (bytes) with the defaults that count
     where nodes are scored.
     """
 
-    __slots__ = (
-        "affinity", "anti_affinity", "best_effort", "items", "needs", "number", "ports", "preferred", "request",
-        "scored", "selects", "spread", "wants",
-    )  # fmt: skip
+    __slots__ = ("best_effort", "items", "needs", "number", "request", "scored")
 
-    def __init__(
-        self, number: int, request: Resource, scored: tuple[int, int], wants: Wants, relations: Relations
-    ) -> None:
+    def __init__(self, number: int, request: Resource, scored: tuple[int, int]) -> None:
         self.number = number
         self.request = request
         self.scored = scored
-        self.wants = wants
-        self.preferred = relations.preferred
-        self.ports = relations.ports
-        self.affinity = relations.affinity
-        self.anti_affinity = relations.anti_affinity
-        self.spread = relations.spread
-        self.selects = bool(relations.affinity or relations.anti_affinity or relations.spread)
         self.best_effort = request.is_empty()
         values = request.values
         self.items: tuple[tuple[int, int], ...] = tuple(
@@ -56,6 +44,31 @@ class TaskClass:
         self.needs: tuple[tuple[int, int], ...] = tuple(
             (place, int(values[place])) for place in range(len(values)) if request.has(place)
         )
+
+
+class TaskClass:
+    """What a task asks of a node: its demand, and its wishes for labels, ports and other pods."""
+
+    __slots__ = (
+        "affinity", "anti_affinity", "best_effort", "demand", "items", "needs", "number", "ports", "preferred",
+        "request", "scored", "selects", "spread", "wants",
+    )  # fmt: skip
+
+    def __init__(self, number: int, demand: Demand, wants: Wants, relations: Relations) -> None:
+        self.number = number
+        self.demand = demand
+        self.request = demand.request
+        self.items = demand.items
+        self.needs = demand.needs
+        self.scored = demand.scored
+        self.best_effort = demand.best_effort
+        self.wants = wants
+        self.preferred = relations.preferred
+        self.ports = relations.ports
+        self.affinity = relations.affinity
+        self.anti_affinity = relations.anti_affinity
+        self.spread = relations.spread
+        self.selects = bool(relations.affinity or relations.anti_affinity or relations.spread)
 
 
 class Relations:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scheduler_core.model.nodes import Cells, Number, Score
-from scheduler_core.model.tasks import TaskClass
+from scheduler_core.model.tasks import Demand
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
@@ -28,10 +28,10 @@ class Binpack(Plugin):
         self.weight = arguments.weight(self.arguments, "binpack.weight")
         self.resources = arguments.resource_weights(self.arguments, "binpack")
 
-    def row_scores(self, cls: TaskClass) -> Iterable[Score]:
+    def row_scores(self, demand: Demand) -> Iterable[Score]:
         terms = [
             (place, amount, self.resources[self.axis.names[place]])
-            for place, amount in cls.items
+            for place, amount in demand.items
             if self.axis.names[place] in self.resources
         ]
         weights = sum(weight for _, _, weight in terms)

@@ -33,7 +33,7 @@ def share_of(deserved: Resource, allocated: Resource) -> float:
     """The largest part of what it deserves that a queue holds; a queue that deserves nothing has a share of 1."""
     if deserved.is_empty():
         return 1.0
-    return largest_share(allocated.values, deserved.values, deserved.used_places())
+    return largest_share(allocated.values, [(place, deserved.values[place]) for place in deserved.used_places()])
 
 
 class Capacity(Plugin):
@@ -244,14 +244,14 @@ class Capacity(Plugin):
         if task.job is not None:
             account = self.accounts[task.job.queue.name]
             for each in (account, *account.ancestors):
-                each.allocated.add(task.cls.request)
+                each.allocated.charge(task.cls.items)
             self._share(account)
 
     def deallocated(self, task: Task) -> None:
         if task.job is not None:
             account = self.accounts[task.job.queue.name]
             for each in (account, *account.ancestors):
-                each.allocated.take(task.cls.request)
+                each.allocated.refund(task.cls.items)
             self._share(account)
 
 

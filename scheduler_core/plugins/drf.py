@@ -25,13 +25,13 @@ class Drf(Plugin):
 
     def open(self, session: Session) -> None:
         self.total = session.total
-        self.places = self.total.used_places()
+        self.of = [(place, self.total.values[place]) for place in self.total.used_places()]
         self.held: dict[str, Resource] = {uid: job.allocated.copy() for uid, job in session.jobs.items()}
         self.shares = {uid: self.share(held) for uid, held in self.held.items()}
 
     def share(self, held: Resource) -> float:
         """The dominant share of an amount."""
-        return largest_share(held.values, self.total.values, self.places)
+        return largest_share(held.values, self.of)
 
     def job_order(self, job: Job) -> Any:
         return self.shares[job.uid]
@@ -53,10 +53,12 @@ class Drf(Plugin):
 
     def allocated(self, task: Task) -> None:
         if task.job is not None:
-            uid = task.job.uid
-            self.shares[uid] = self.share(self.held[uid].add(task.cls.request))
+            held = self.held[task.job.uid]
+            held.charge(task.cls.items)
+            self.shares[task.job.uid] = largest_share(held.values, self.of)
 
     def deallocated(self, task: Task) -> None:
         if task.job is not None:
-            uid = task.job.uid
-            self.shares[uid] = self.share(self.held[uid].take(task.cls.request))
+            held = self.held[task.job.uid]
+            held.refund(task.cls.items)
+            self.shares[task.job.uid] = largest_share(held.values, self.of)

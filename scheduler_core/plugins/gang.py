@@ -27,7 +27,8 @@ NOT_ENOUGH_TASKS = "NotEnoughTasks"
 
 def is_ready(job: Job) -> bool:
     """Whether the minimum, and those of roles, hold places; waiting tasks without request count as if they did."""
-    return job.ready + job.pending_best_effort >= job.min_member and _roles(job, status.READY, best_effort=True)
+    enough = job.ready + job.pending_best_effort >= job.min_member
+    return enough and (not job.role_minimums or _roles(job, status.READY, best_effort=True))
 
 
 def is_pipelined(job: Job) -> bool:

@@ -17,7 +17,7 @@ from scheduler_core.model.domains import Domain
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.nodes import Floats, Ints
 from scheduler_core.model.resources import Resource
-from scheduler_core.model.tasks import NOWHERE, Task
+from scheduler_core.model.tasks import NOWHERE, Task, TaskClass
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
@@ -116,11 +116,8 @@ class NetworkTopologyAware(Plugin):
 
     # --- nodes ---------------------------------------------------------------------------------------------------------
 
-    def compares(self, task: Task) -> bool:
-        job = task.job
-        if job is not None and job.topology is not None:
-            return bool(task.near)
-        return self.fills
+    def compares(self, cls: TaskClass) -> bool:
+        return len(self.domains.by_name) > 1
 
     def table_score(self, task: Task, rows: Ints) -> Floats | None:
         job = task.job

@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from pipeline.records import matching
 from pipeline.records.shapes.pod import TopologySpreadConstraint
 from scheduler_core.model.nodes import Bools, Cells, Floats, Ints, Number, Score
 from scheduler_core.model.resources import CPU, MEMORY
-from scheduler_core.model.tasks import Task, TaskClass
+from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
@@ -54,23 +53,20 @@ class NodeOrder(Plugin):
 
     # --- one node ----------------------------------------------------------------------------------------------------
 
-    def row_scores(self, cls: TaskClass) -> Iterable[Score]:
+    def row_scores(self, demand: Demand) -> Iterable[Score]:
         if self.weight["leastrequested"]:
-            yield _weighted(self.weight["leastrequested"], lambda cells: _requested(cells, cls, _least))
+            yield _weighted(self.weight["leastrequested"], lambda cells: _requested(cells, demand, _least))
         if self.weight["mostrequested"]:
-            yield _weighted(self.weight["mostrequested"], lambda cells: _requested(cells, cls, _most))
-        if self.weight["balancedresource"] and not cls.best_effort:
-            yield _weighted(self.weight["balancedresource"], self._balanced(cls))
-        if self.weight["tainttoleration"] and self._soft_taints(cls) is None:
-            constant = float(_MOST * self.weight["tainttoleration"])
-            yield lambda cells: constant
+            yield _weighted(self.weight["mostrequested"], lambda cells: _requested(cells, demand, _most))
+        if self.weight["balancedresource"] and not demand.best_effort:
+            yield _weighted(self.weight["balancedresource"], self._balanced(demand))
 
-    def _balanced(self, cls: TaskClass) -> Score:
+    def _balanced(self, demand: Demand) -> Score:
         places = [CPU, MEMORY]
         gpu = self.axis.index.get(_GPU)
-        if gpu is not None and cls.request.values[gpu] > 0:
+        if gpu is not None and demand.request.values[gpu] > 0:
             places.append(gpu)
-        asked = [int(cls.request.values[place]) for place in places]
+        asked = [int(demand.request.values[place]) for place in places]
         nothing = [0] * len(places)
 
         def score(cells: Cells) -> Number:
@@ -81,8 +77,7 @@ class NodeOrder(Plugin):
 
     # --- between nodes -----------------------------------------------------------------------------------------------
 
-    def compares(self, task: Task) -> bool:
-        cls = task.cls
+    def compares(self, cls: TaskClass) -> bool:
         return bool(
             (self.weight["nodeaffinity"] and self._preferred(cls) is not None)
             or (self.weight["tainttoleration"] and self._soft_taints(cls) is not None)
@@ -91,15 +86,13 @@ class NodeOrder(Plugin):
         )
 
     def table_score(self, task: Task, rows: Ints) -> Floats | None:
-        if not self.compares(task):
-            return None
         total = np.zeros(len(rows))
         near = self._preferred(task.cls)
         if near is not None:
             total += self.weight["nodeaffinity"] * _normalised(near[rows])
         taints = self._soft_taints(task.cls)
-        if taints is not None:
-            total += self.weight["tainttoleration"] * (_MOST - _normalised(taints[rows]))
+        evenly = np.zeros(len(rows)) if taints is None else _normalised(taints[rows])
+        total += self.weight["tainttoleration"] * (_MOST - evenly)
         if self.relations.active:
             total += self.weight["podaffinity"] * self._by_pods(task, rows)
         if task.cls.spread:
@@ -120,13 +113,7 @@ class NodeOrder(Plugin):
         """The number of soft taints of each row that the class does not tolerate; None if there are none."""
         if cls.number not in self._taints:
             soft = [each for each in cls.wants.tolerations if not each.effect or each.effect == "PreferNoSchedule"]
-            counts = np.array(
-                [
-                    sum(not any(matching.tolerates(each, *taint) for each in soft) for taint in taints)
-                    for taints in self.table.soft_taints
-                ],
-                dtype=np.float64,
-            )
+            counts = self.table.by_label.soft_untolerated(soft).astype(np.float64)
             self._taints[cls.number] = counts if counts.any() else None
         return self._taints[cls.number]
 
@@ -192,14 +179,14 @@ def _weighted(weight: int, score: Score) -> Score:
     return score if weight == 1 else lambda cells: weight * score(cells)
 
 
-def _requested(cells: Cells, cls: TaskClass, of: Callable[[Cells, Number, Number], Number]) -> Number:
+def _requested(cells: Cells, demand: Demand, of: Callable[[Cells, Number, Number], Number]) -> Number:
     """The mean over cpu and memory, of those that the node has."""
     total: Number = 0
     number: Number = 0
     for place, at in _CORE:
         alloc = cells.alloc[place]
         has = alloc > 0
-        total = total + cells.where(has, of(cells, alloc, cells.scored[at] + cls.scored[at]), 0)
+        total = total + cells.where(has, of(cells, alloc, cells.scored[at] + demand.scored[at]), 0)
         number = number + cells.where(has, 1, 0)
     return total // cells.most(number, 1)
 
@@ -224,18 +211,24 @@ def _evenness(cells: Cells, places: list[int], asked: list[int]) -> Number:
         parts.append((has, part))
         number = number + cells.where(has, 1, 0)
         total = total + part
+    if len(parts) == 2:
+        deviation = cells.where(number == 2, abs((parts[0][1] - parts[1][1]) / 2), 0.0)
+    else:
+        deviation = cells.where(number == 2, _half_apart(cells, parts), _deviation(cells, parts, total, number))
+    return cells.floor((1 - deviation) * _MOST)
+
+
+def _deviation(cells: Cells, parts: list[tuple[Number, Number]], total: Number, number: Number) -> Number:
+    """The standard deviation of the parts that count."""
     mean = total / cells.most(number, 1)
     squares: Number = 0.0
     for has, part in parts:
         squares = squares + cells.where(has, (part - mean) * (part - mean), 0.0)
-    deviation = cells.where(number == 2, _half_apart(cells, parts), cells.root(squares / cells.most(number, 1)))
-    return cells.floor((1 - deviation) * _MOST)
+    return cells.root(squares / cells.most(number, 1))
 
 
 def _half_apart(cells: Cells, parts: list[tuple[Number, Number]]) -> Number:
     """Half the distance of two parts: what the deviation of two is, without rounding on the way."""
-    if len(parts) == 2:
-        return abs((parts[0][1] - parts[1][1]) / 2)
     low, high = _ends(cells, parts)
     return abs((high - low) / 2)
 

@@ -22,7 +22,7 @@ from pipeline.records.shapes.pod import PodAffinityTerm, TopologySpreadConstrain
 from scheduler_core.model.nodes import Bools, Filter
 from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import PODS
-from scheduler_core.model.tasks import Task, TaskClass
+from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.relations import Relations
@@ -81,7 +81,7 @@ class Predicates(Plugin):
 
     # --- one node ----------------------------------------------------------------------------------------------------
 
-    def row_filters(self, cls: TaskClass) -> Iterable[tuple[Check, Filter]]:
+    def row_filters(self, demand: Demand) -> Iterable[tuple[Check, Filter]]:
         yield POD_COUNT, lambda cells: cells.alloc[PODS] <= cells.pods
 
     def fixed_filters(self, cls: TaskClass) -> Iterable[tuple[Check, Bools]]:
@@ -97,13 +97,13 @@ class Predicates(Plugin):
 
     # --- other pods --------------------------------------------------------------------------------------------------
 
+    def looks_elsewhere(self, cls: TaskClass) -> bool:
+        return bool(cls.ports) or self.relations.active
+
     def table_filters(self, task: Task) -> Iterable[tuple[Check, Bools]] | None:
         cls = task.cls
-        asks_ports = bool(cls.ports) and self.on["ports"]
-        if not asks_ports and not self.relations.active:
-            return None
         found: list[tuple[Check, Bools]] = []
-        if asks_ports:
+        if cls.ports and self.on["ports"]:
             found.append((PORTS, self._taken_ports(cls)))
         if self.relations.active and self.on["pods"]:
             found += self._by_pods(task)

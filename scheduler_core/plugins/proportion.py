@@ -84,11 +84,7 @@ def _raise(
 
 def share_of(account: Account) -> float:
     """The largest part of what it deserves that the queue holds, over what it deserves anything of."""
-    return largest_share(account.allocated.values, account.deserved.values, _deserved(account))
-
-
-def _deserved(account: Account) -> Iterable[int]:
-    return (place for place, amount in enumerate(account.deserved.values) if amount >= LEAST)
+    return largest_share(account.allocated.values, account.deserved_items)
 
 
 def is_overused(deserved: Resource, allocated: Resource) -> bool:
@@ -115,7 +111,7 @@ class Proportion(Plugin):
             account.charge(job)
         deserve(list(self.accounts.values()), session.total)
         for account in self.accounts.values():
-            account.share = share_of(account)
+            account.settle_deserved()
 
     def queue_order(self, queue: Queue) -> Any:
         account = self.accounts.get(queue.name)
@@ -186,13 +182,13 @@ class Proportion(Plugin):
     def allocated(self, task: Task) -> None:
         account = self._account(task)
         if account is not None:
-            account.allocated.add(task.cls.request)
+            account.allocated.charge(task.cls.items)
             account.share = share_of(account)
 
     def deallocated(self, task: Task) -> None:
         account = self._account(task)
         if account is not None:
-            account.allocated.take(task.cls.request)
+            account.allocated.refund(task.cls.items)
             account.share = share_of(account)
 
     def _account(self, task: Task) -> Account | None:

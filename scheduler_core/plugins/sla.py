@@ -6,7 +6,9 @@ place applies. The vote, for entering the queue and for keeping what was promise
 the deadline on and abstains before; it never rejects. In a tier with plugins that always permit or reject (gang,
 proportion, capacity, overcommit) it cannot change the result.
 
-Arguments beyond upstream: `annotations: job` reads the job's annotations before the group's.
+Arguments beyond upstream: `annotations: job` reads the job's annotations before the group's. `hold: fitting` keeps places
+only for gangs whose minimum the empty cluster could hold within the capability of their queue: without it a gang that can
+never start, and is late, takes its places from others in every session.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.records import sla
+from scheduler_core.model import status
 from scheduler_core.model.jobs import Job
+from scheduler_core.model.resources import UNLIMITED, Resource
+from scheduler_core.model.tasks import Task
 from scheduler_core.session import arguments
 from scheduler_core.session.combine import ABSTAIN, PERMIT, Vote
 from scheduler_core.session.plugin import Plugin
@@ -41,12 +46,13 @@ def _positive_ns(text: str) -> int | None:
 
 class Sla(Plugin):
     name = "sla"
-    arguments_known = (ARGUMENT, "annotations")
+    arguments_known = (ARGUMENT, "annotations", "hold")
 
     def open(self, session: Session) -> None:
         self.session = session
         self.default_ns = default_waiting_ns(self.arguments.get(ARGUMENT))
         self.job_first = arguments.text(self.arguments, "annotations") == "job"
+        self.only_fitting = arguments.text(self.arguments, "hold") == "fitting"
         self._waiting_ns: dict[str, int | None] = {}
 
     def waiting_ns(self, job: Job) -> int | None:
@@ -78,10 +84,40 @@ class Sla(Plugin):
         return self._vote(job)
 
     def job_pipelined(self, job: Job) -> Vote:
-        return self._vote(job)
+        vote = self._vote(job)
+        if vote is PERMIT and self.only_fitting and not could_ever_fit(self.session, job):
+            return ABSTAIN
+        return vote
 
     def _vote(self, job: Job) -> Vote:
         waiting = self.waiting_ns(job)
         if waiting is None or self.session.now_ns - job.created_ns < waiting:
             return ABSTAIN
         return PERMIT
+
+
+def could_ever_fit(session: Session, job: Job) -> bool:
+    """Whether nothing rules out that the tasks missing from the minimum find places in the empty cluster.
+
+    Each class alone must have enough places on open nodes, and all together must be within the queue's capability.
+    """
+    missing = max(job.min_member - job.ready, 0)
+    needed = session.orders.sorted_tasks(task for task in job.tasks.values() if task.status in _UNPLACED)[:missing]
+    counts: dict[int, list[Task]] = {}
+    total = session.axis.account()
+    for task in needed:
+        counts.setdefault(task.cls.number, []).append(task)
+        total.charge(task.cls.items)
+    capability = job.queue.capability
+    if capability is not None and total.add(job.allocated).exceeding(_unlimited(capability), total):
+        return False
+    return all(session.judges.of(tasks[0].cls).places_when_empty() >= len(tasks) for tasks in counts.values())
+
+
+_UNPLACED = (status.PENDING, status.PIPELINED, status.ALLOCATED)
+
+
+def _unlimited(capability: Resource) -> Resource:
+    """A capability in which what is not named, or not above zero, is without limit."""
+    values = [amount if amount > 0 else UNLIMITED for amount in capability.values]
+    return Resource(values, capability.named)

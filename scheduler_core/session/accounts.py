@@ -10,7 +10,7 @@ from __future__ import annotations
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
-from scheduler_core.model.resources import MEMORY, Axis, Resource
+from scheduler_core.model.resources import MEMORY, Axis, Resource, largest_share
 from scheduler_core.model.why import Why
 
 
@@ -18,31 +18,38 @@ class Account:
     """What one queue (and in a tree all below it) holds and waits for."""
 
     __slots__ = (
-        "allocated", "ancestors", "capability", "children", "deserved", "elastic", "guarantee", "inqueue", "queue",
+        "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "elastic", "guarantee", "inqueue", "queue",
         "real_capability", "request", "share",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
         self.queue = queue
-        self.allocated = axis.empty()
-        self.request = axis.empty()
-        self.inqueue = axis.empty()
-        self.elastic = axis.empty()
+        self.allocated = axis.account()
+        self.request = axis.account()
+        self.inqueue = axis.account()
+        self.elastic = axis.account()
         self.guarantee = axis.empty() if queue.guarantee is None else queue.guarantee.copy()
         self.deserved = axis.empty() if queue.deserved is None else queue.deserved.copy()
         self.capability: Resource | None = None if queue.capability is None else queue.capability.copy()
         self.real_capability = axis.empty()
         self.share = 0.0
+        self.deserved_items: list[tuple[int, float]] = []
         self.ancestors: list[Account] = []
         self.children: list[Account] = []
+
+    def settle_deserved(self) -> None:
+        """Takes what is deserved as final; the share follows."""
+        values = self.deserved.values
+        self.deserved_items = [(place, values[place]) for place in self.deserved.used_places()]
+        self.share = largest_share(self.allocated.values, self.deserved_items)
 
     def charge(self, job: Job) -> None:
         """Takes a job into the account."""
         for state in status.HOLDING:
             for task in job.by_status[state].values():
-                self.request.add(task.cls.request)
+                self.request.charge(task.cls.items)
         for task in job.pending():
-            self.request.add(task.cls.request)
+            self.request.charge(task.cls.items)
         self.allocated.add(job.allocated)
         least = job.min_resources
         self.elastic.add(job.allocated if least is None else job.allocated.beyond(least))

@@ -1,28 +1,29 @@
 """How nodes are judged for a class of tasks, and how that stays cheap.
 
-A judge holds, for its class and every row, the code of failing checks (against what will be free) and the rank: the
-score where the node passes everything and has the room now, minus infinity elsewhere. The best node is the largest
-rank. Both are worked out once for the table and then only for rows that have changed since (the table notes them), a
-few as plain integers, many as arrays. How many rows have which code is counted along, so that "no node fits, and why" is
-known exactly without looking at any node.
+Judged are two things apart. What a demand asks of the room on nodes: a code of failing checks (against what will be free)
+and a rank, the score where everything fits now, minus infinity elsewhere; it is worked out once for the table and then
+only for rows that have changed since (the table notes them), a few as plain integers, many as arrays. And what a class
+asks of labels, which does not change in a session: a code a row. A judge lays one over the other; many classes with one
+demand share the dear part. The best node is the largest rank; "no node fits, and why" is a count of equal codes.
 
-Checks and scores that compare nodes with each other, or look at pods elsewhere, cannot be kept that way. A class to
-which one applies is judged anew for each task.
+Checks and scores that compare nodes with each other, or look at pods elsewhere, cannot be kept that way. A class to which
+one applies is judged anew for each task.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from scheduler_core.model.nodes import Bools, Cells, Codes, Filter, Floats, Ints, Score
-from scheduler_core.model.tasks import Task, TaskClass
+from scheduler_core.model.nodes import Bools, Cells, Codes, Filter, Floats, Ints, NodeTable, Score
+from scheduler_core.model.refusal import Report
+from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import codes as codes_
 from scheduler_core.session.codes import FITS
 
 if TYPE_CHECKING:
-    from scheduler_core.model.refusal import Report
     from scheduler_core.session.session import Session
 
 _FEW_ROWS = 12
@@ -38,103 +39,62 @@ class Judges:
         self.session = session
         self.codes = codes_.Codes(session.axis)
         self._by_class: dict[int, Judge] = {}
-        self._table_filters = [ask for tier in session.asked("table_filters") for ask in tier]
-        self._table_scores = [ask for tier in session.asked("table_score") for ask in tier]
-        self._compares = [ask for tier in session.asked("compares") for ask in tier]
+        self._rooms: dict[int, Room] = {}
 
     def of(self, cls: TaskClass) -> Judge:
+        """The judge of a class, up to date with the table."""
         found = self._by_class.get(cls.number)
         if found is None:
-            found = self._by_class[cls.number] = Judge(self.session, self.codes, cls)
-        return found
+            found = self._by_class[cls.number] = Judge(self.session, self.codes, cls, self._room(cls.demand))
+        return found.look()
 
-    def elsewhere(self, task: Task) -> Codes | None:
-        """Codes of checks that look beyond one node, or None if none applies to the task."""
-        found: Codes | None = None
-        for ask in self._table_filters:
-            for check, fails in ask(task) or ():
-                if found is None:
-                    found = np.zeros(len(self.session.nodes), dtype=np.uint64)
-                found[fails] |= np.uint64(self.codes.bit(check))
-        return found
-
-    def compares(self, task: Task) -> bool:
-        """Whether any score compares nodes with each other for this task."""
-        return any(ask(task) for ask in self._compares)
-
-    def compared(self, task: Task, rows: Ints) -> Floats | None:
-        """The sum of scores that compare these rows with each other, or None if none applies."""
-        found: Floats | None = None
-        for ask in self._table_scores:
-            scores = ask(task, rows)
-            if scores is not None:
-                found = scores if found is None else found + scores
+    def _room(self, demand: Demand) -> Room:
+        found = self._rooms.get(demand.number)
+        if found is None:
+            found = self._rooms[demand.number] = Room(self.session, self.codes, demand)
         return found
 
 
-class Judge:
-    """All nodes judged for one class. Read `codes`, `counts` and `rank` after `look`."""
+class Room:
+    """All nodes judged for one demand. Read `codes` and `rank` after `look`."""
 
-    def __init__(self, session: Session, codes: codes_.Codes, cls: TaskClass) -> None:
-        self.session = session
-        self.table = session.nodes
-        self.cls = cls
-        self.meaning = codes
-        self.needs = cls.needs
-        self._needs_bits = [(place, amount, codes.resource_bit(place)) for place, amount in cls.needs]
+    def __init__(self, session: Session, codes: codes_.Codes, demand: Demand) -> None:
+        self.table: NodeTable = session.nodes
+        self._needs = [(place, amount, codes.resource_bit(place)) for place, amount in demand.needs]
         self._filters: list[tuple[int, Filter]] = [
-            (codes.bit(check), fails)
-            for tier in session.asked("row_filters")
-            for ask in tier
-            for check, fails in ask(cls)
+            (codes.bit(check), fails) for ask in _flat(session, "row_filters") for check, fails in ask(demand)
         ]
-        self._scores: list[Score] = [
-            score for tier in session.asked("row_scores") for ask in tier for score in ask(cls)
-        ]
-        self.fixed = self._fixed()
-        self._fixed_list: list[int] = self.fixed.tolist()
-        self._seen = len(self.table.changes)
-        self.report: Report | None = None
-        self.reported = -1
-        self.codes, self.rank = self._judged(self.table.settle(), self.fixed)
-        values, counts = np.unique(self.codes, return_counts=True)
-        self.counts: dict[int, int] = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        self._scores: list[Score] = [score for ask in _flat(session, "row_scores") for score in ask(demand)]
+        self._seen = self.table.changed
+        self.codes, self.rank = self._judged(self.table.settle(), len(self.table))
 
-    def _fixed(self) -> Codes:
-        found: Codes = np.zeros(len(self.table), dtype=np.uint64)
-        found[~self.table.usable] |= np.uint64(self.meaning.bit(codes_.NOT_READY))
-        for tier in self.session.asked("fixed_filters"):
-            for ask in tier:
-                for check, fails in ask(self.cls):
-                    found[fails] |= np.uint64(self.meaning.bit(check))
-        return found
-
-    # --- keeping up ------------------------------------------------------------------------------------------------
-
-    def look(self) -> Judge:
+    def look(self) -> None:
         """Judges the rows that have changed since the last look."""
-        changes = self.table.changes
-        if self._seen < len(changes):
-            rows = set(changes[self._seen :])
-            self._seen = len(changes)
-            if len(rows) <= _FEW_ROWS:
-                for at in rows:
-                    self._judge_row(at)
-            else:
-                self._judge_rows(np.fromiter(sorted(rows), dtype=np.int64, count=len(rows)))
-        return self
-
-    @property
-    def version(self) -> int:
-        """Moves whenever the table does."""
-        return self._seen
+        table = self.table
+        if self._seen == table.changed:
+            return
+        if table.changed - self._seen == 1:
+            self._seen = table.changed
+            self._judge_row(table.last)
+            return
+        rows = table.changed_since(self._seen)
+        self._seen = table.changed
+        if len(rows) <= _FEW_ROWS:
+            for at in rows.tolist():
+                self._judge_row(at)
+            return
+        self.table.settle()
+        if len(rows) * 3 > len(self.codes):
+            self.codes, self.rank = self._judged(self.table.columns, len(self.table))
+        else:
+            self.codes[rows], self.rank[rows] = self._judged(self.table.some(rows), len(rows))
 
     def _judge_row(self, at: int) -> None:
         row = self.table.row(at)
-        code = self._fixed_list[at]
+        code = 0
         fits_now = True
         idle, releasing, pipelined = row.idle, row.releasing, row.pipelined
-        for place, amount, bit in self._needs_bits:
+        for place, amount, bit in self._needs:
             if amount > idle[place]:
                 fits_now = False
             if amount > idle[place] + releasing[place] - pipelined[place]:
@@ -142,43 +102,28 @@ class Judge:
         for bit, fails in self._filters:
             if fails(row):
                 code |= bit
-        before = int(self.codes[at])
-        if code != before:
-            self.codes[at] = code
-            self._recount(before, code)
+        self.codes[at] = code
         self.rank[at] = self.score(row) if fits_now and code == FITS else NO_RANK
 
-    def _recount(self, before: int, after: int, by: int = 1) -> None:
-        counts = self.counts
-        counts[before] -= by
-        if not counts[before]:
-            del counts[before]
-        counts[after] = counts.get(after, 0) + by
-
-    def _judge_rows(self, rows: Ints) -> None:
-        codes, rank = self._judged(self.table.some(rows), self.fixed[rows])
-        before = self.codes[rows]
-        moved = before != codes
-        for one, other in zip(before[moved].tolist(), codes[moved].tolist(), strict=True):
-            self._recount(one, other)
-        self.codes[rows] = codes
-        self.rank[rows] = rank
-
-    def _judged(self, cells: Cells, fixed: Codes) -> tuple[Codes, Floats]:
-        codes = fixed.copy()
-        fits_now: Bools = np.ones(len(codes), dtype=np.bool_)
-        for place, amount, bit in self._needs_bits:
-            fits_now &= amount <= cells.idle[place]
-            codes[amount > cells.free(place)] |= np.uint64(bit)
+    def _judged(self, cells: Cells, count: int) -> tuple[Codes, Floats]:
+        codes: Codes = np.zeros(count, dtype=np.uint64)
+        full: Bools = np.zeros(count, dtype=np.bool_)
+        for place, amount, bit in self._needs:
+            short = cells.idle[place] < amount
+            full |= short
+            if self.table.moving:
+                short = cells.free(place) < amount
+            codes |= short * np.uint64(bit)
         for mark, fails in self._filters:
-            codes[fails(cells)] |= np.uint64(mark)
-        rank = np.full(len(codes), NO_RANK)
-        good = fits_now & (codes == FITS)
-        if good.any():
-            rank[good] = self._broadcast(self.score(cells), len(codes))[good]
+            codes |= fails(cells) * np.uint64(mark)
+        full |= codes != FITS
+        good = np.flatnonzero(~full)
+        rank = np.full(count, NO_RANK)
+        if len(good) * 2 > count:
+            rank = np.where(full, NO_RANK, self.score(cells))
+        elif len(good):
+            rank[good] = self.score(cells.pick(good))
         return codes, rank
-
-    # --- scores ------------------------------------------------------------------------------------------------------
 
     def score(self, cells: Cells) -> float | Floats:
         """The sum of scores of what is on a node: a number for a row, an array for columns."""
@@ -187,13 +132,116 @@ class Judge:
             total = total + score(cells)
         return total
 
-    def scores(self, rows: Ints) -> Floats:
-        """Scores of these rows, whether they fit or not."""
-        return self._broadcast(self.score(self.table.some(rows)), len(rows)).copy()
 
-    @staticmethod
-    def _broadcast(score: float | Floats, count: int) -> Floats:
-        return np.broadcast_to(np.asarray(score, dtype=np.float64), (count,))
+class Judge:
+    """All nodes judged for one class. Read `codes` and `rank` after `look`."""
+
+    def __init__(self, session: Session, codes: codes_.Codes, cls: TaskClass, room: Room) -> None:
+        self.session = session
+        self.table: NodeTable = session.nodes
+        self.cls = cls
+        self.meaning = codes
+        self.needs = cls.needs
+        self.room = room
+        self._elsewhere = _applying(session, "looks_elsewhere", "table_filters", cls)
+        self._compared = _applying(session, "compares", "table_score", cls)
+        self._all_scores = _flat(session, "table_score")
+        self.fixed = self._fixed()
+        self.closed: Bools = self.fixed != FITS
+        self.report: Report | None = None
+        self.reported = -1
+        room.look()
+        self._seen = self.table.changed
+        self.codes: Codes = room.codes | self.fixed
+        self.rank: Floats = np.where(self.closed, NO_RANK, room.rank)
+
+    def _fixed(self) -> Codes:
+        found: Codes = np.zeros(len(self.table), dtype=np.uint64)
+        found[~self.table.usable] |= np.uint64(self.meaning.bit(codes_.NOT_READY))
+        for ask in _flat(self.session, "fixed_filters"):
+            for check, fails in ask(self.cls):
+                found[fails] |= np.uint64(self.meaning.bit(check))
+        return found
+
+    def places(self, free: Ints, within: Bools | None = None) -> int:
+        """How many tasks of the class fit on open nodes with so much free (columns by place)."""
+        opened = ~self.closed if within is None else within & ~self.closed
+        fits: Ints | None = None
+        for place, amount in self.needs:
+            if amount:
+                each = np.maximum(free[place][opened], 0) // amount
+                fits = each if fits is None else np.minimum(fits, each)
+        return int(opened.sum()) if fits is None else int(fits.sum())
+
+    def places_when_empty(self) -> int:
+        """How many tasks of the class the open nodes could hold if they were empty."""
+        return self.places(self.table.alloc)
+
+    def look(self) -> Judge:
+        """Takes over what has changed in the room."""
+        changed = self.table.changed
+        if self._seen == changed:
+            return self
+        room = self.room
+        room.look()
+        if changed - self._seen == 1:
+            at = self.table.last
+            self.codes[at] = room.codes[at] | self.fixed[at]
+            self.rank[at] = NO_RANK if self.closed[at] else room.rank[at]
+        else:
+            np.bitwise_or(room.codes, self.fixed, out=self.codes)
+            np.copyto(self.rank, room.rank)
+            np.copyto(self.rank, NO_RANK, where=self.closed)
+        self._seen = changed
+        return self
+
+    @property
+    def version(self) -> int:
+        """Moves whenever the table does."""
+        return self._seen
+
+    @property
+    def alone(self) -> bool:
+        """Whether everything about a node can be said by looking at it alone."""
+        return not self._elsewhere and not self._compared
+
+    def elsewhere(self, task: Task) -> Codes | None:
+        """Codes of checks that look beyond one node, or None if none applies to the task."""
+        found: Codes | None = None
+        for ask in self._elsewhere:
+            for check, fails in ask(task) or ():
+                if found is None:
+                    found = np.zeros(len(self.table), dtype=np.uint64)
+                found[fails] |= np.uint64(self.meaning.bit(check))
+        return found
+
+    def compared(self, task: Task, rows: Ints, *, all_scores: bool = False) -> Floats | None:
+        """The sum of scores that compare these rows with each other, or None if none applies.
+
+        `all_scores` also asks those that are the same on every node for this class.
+        """
+        found: Floats | None = None
+        for ask in self._all_scores if all_scores else self._compared:
+            scores = ask(task, rows)
+            if scores is not None:
+                found = scores if found is None else found + scores
+        return found
+
+    def scores(self, rows: Ints) -> Floats:
+        """Scores of what is on these rows, whether the class fits or not."""
+        self.table.settle()
+        score = self.room.score(self.table.some(rows))
+        return np.broadcast_to(np.asarray(score, dtype=np.float64), (len(rows),)).copy()
+
+
+def _flat(session: Session, method: str) -> list[Callable[..., Any]]:
+    return [ask for tier in session.asked(method) for ask in tier]
+
+
+def _applying(session: Session, applies: str, method: str, cls: TaskClass) -> list[Callable[..., Any]]:
+    """Who is asked for a class: `applies` and `method` are overridden together, so they stand in the same places."""
+    asked = zip(_flat(session, applies), _flat(session, method), strict=True)
+    return [ask for may, ask in asked if may(cls)]
 
 
 class Choice(NamedTuple):

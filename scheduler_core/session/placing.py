@@ -25,10 +25,10 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
 
     `barred` are rows that an equal-named role has been refused on. None: nodes pass, but none may be chosen by score.
     """
-    judge = session.judges.of(task.cls).look()
-    elsewhere = session.judges.elsewhere(task)
-    if elsewhere is None and within is None and barred is None:
+    judge = session.judges.of(task.cls)
+    if judge.alone and within is None and barred is None:
         return _choose_plain(session, task, judge)
+    elsewhere = judge.elsewhere(task)
     codes = judge.codes if elsewhere is None else judge.codes | elsewhere
     allowed = np.ones(len(codes), dtype=np.bool_) if within is None else within.copy()
     if barred is not None:
@@ -40,18 +40,14 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
 
 
 def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusal | None:
-    if FITS not in judge.counts:
-        return refusals.by_nodes(session, task, judge, judge.codes, None)
     best = int(judge.rank.argmax())
-    if judge.rank[best] == NO_RANK:
-        return _choose_among(session, task, judge, judge.codes == FITS)
-    if session.judges.compares(task):
-        return _choose_among(session, task, judge, judge.codes == FITS)
-    return Choice(best, True) if judge.rank[best] > _NO_SCORE or _alone(judge) else None
-
-
-def _alone(judge: Judge) -> bool:
-    return bool(np.count_nonzero(judge.rank != NO_RANK) == 1)
+    score = judge.rank[best]
+    if score == NO_RANK:
+        passing = judge.codes == FITS
+        if not passing.any():
+            return refusals.by_nodes(session, task, judge, judge.codes, None)
+        return _choose_among(session, task, judge, passing)
+    return Choice(best, True) if score > _NO_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
 
 
 def _choose_among(session: Session, task: Task, judge: Judge, passing: Bools) -> Choice | None:
@@ -82,13 +78,16 @@ def best(session: Session, task: Task, rows: Ints, scores: Floats | None, judge:
 
 def with_compared(session: Session, task: Task, rows: Ints, scores: Floats) -> Floats:
     """Scores of these rows with those that compare them with each other."""
-    compared = session.judges.compared(task, rows)
+    compared = session.judges.of(task.cls).compared(task, rows)
     return scores if compared is None else scores + compared
 
 
 def totals(session: Session, task: Task, rows: Ints) -> Floats:
     """The total score of these rows for a task, whether they fit or not."""
-    return with_compared(session, task, rows, session.judges.of(task.cls).scores(rows))
+    judge = session.judges.of(task.cls)
+    compared = judge.compared(task, rows, all_scores=True)
+    scores = judge.scores(rows)
+    return scores if compared is None else scores + compared
 
 
 def candidates(session: Session, task: Task) -> Ints:
@@ -96,8 +95,8 @@ def candidates(session: Session, task: Task) -> Ints:
 
     Rows that were refused so in this session's allocate are left out, whatever has changed since.
     """
-    judge = session.judges.of(task.cls).look()
-    elsewhere = session.judges.elsewhere(task)
+    judge = session.judges.of(task.cls)
+    elsewhere = judge.elsewhere(task)
     codes: Codes = judge.codes if elsewhere is None else judge.codes | elsewhere
     good = (codes & np.uint64(session.judges.codes.unresolvable)) == 0
     before = refusal_of(task)
@@ -118,15 +117,17 @@ def passes(session: Session, task: Task, row: int) -> bool:
 
 def code_at(session: Session, task: Task, row: int) -> int:
     """The code of failing checks of one row."""
-    code = int(session.judges.of(task.cls).look().codes[row])
-    elsewhere = session.judges.elsewhere(task)
+    judge = session.judges.of(task.cls)
+    code = int(judge.codes[row])
+    elsewhere = judge.elsewhere(task)
     return code if elsewhere is None else code | int(elsewhere[row])
 
 
 def codes_of(session: Session, task: Task) -> Codes:
     """The codes of all rows for a task, as they are now."""
-    codes = session.judges.of(task.cls).look().codes
-    elsewhere = session.judges.elsewhere(task)
+    judge = session.judges.of(task.cls)
+    codes = judge.codes
+    elsewhere = judge.elsewhere(task)
     return codes.copy() if elsewhere is None else codes | elsewhere
 
 

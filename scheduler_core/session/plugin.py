@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.nodes import Bools, Filter, Floats, Ints, Score
 from scheduler_core.model.refusal import Check
-from scheduler_core.model.tasks import Task, TaskClass
+from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session.combine import Vote
 
@@ -116,20 +116,24 @@ class Plugin:
         """Checks that do not change in a session: True for each row that fails."""
         raise NotImplementedError
 
-    def row_filters(self, cls: TaskClass) -> Iterable[tuple[Check, Filter]]:
-        """Checks of what is on one node: a function of `Cells`, True where it fails."""
+    def row_filters(self, demand: Demand) -> Iterable[tuple[Check, Filter]]:
+        """Checks of what is on one node for a demand: functions of `Cells`, True where they fail."""
+        raise NotImplementedError
+
+    def looks_elsewhere(self, cls: TaskClass) -> bool:
+        """Whether `table_filters` may have anything to say for tasks of a class. Override both or none."""
         raise NotImplementedError
 
     def table_filters(self, task: Task) -> Iterable[tuple[Check, Bools]] | None:
         """Checks that look at many nodes at once: True for each row that fails; None if none applies. Slow: asked for each task."""
         raise NotImplementedError
 
-    def row_scores(self, cls: TaskClass) -> Iterable[Score]:
-        """Scores of what is on one node: functions of `Cells`, weighted."""
+    def row_scores(self, demand: Demand) -> Iterable[Score]:
+        """Scores of what is on one node for a demand: functions of `Cells`, weighted."""
         raise NotImplementedError
 
-    def compares(self, task: Task) -> bool:
-        """Whether `table_score` has anything to say for this task; quick. Override both or none."""
+    def compares(self, cls: TaskClass) -> bool:
+        """Whether `table_score` may have anything to say for tasks of a class. Override both or none."""
         raise NotImplementedError
 
     def table_score(self, task: Task, rows: Ints) -> Floats | None:

@@ -26,6 +26,7 @@ FLAG_OF: Mapping[str, str | None] = {
     "before_filter": "predicate",
     "fixed_filters": "predicate",
     "row_filters": "predicate",
+    "looks_elsewhere": "predicate",
     "table_filters": "predicate",
     "row_scores": "nodeOrder",
     "compares": "nodeOrder",

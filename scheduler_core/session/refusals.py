@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from pipeline.records import reasons
+from scheduler_core.model import status
 from scheduler_core.model.nodes import Bools, Codes
 from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
 from scheduler_core.model.resources import MEMORY
@@ -42,7 +43,7 @@ def by_nodes(session: Session, task: Task, judge: Judge, codes: Codes, within: W
         report = _report(session, judge, codes, within)
         if plain:
             judge.report, judge.reported = report, judge.version
-    why = _fragmented(session, task, judge, codes, within, report) or report.why
+    why = _by_others(session, task, judge, within, report) or report.why
     job = task.job
     return Refusal(task, why, report, placed=0 if job is None else job.ready + job.waiting)
 
@@ -55,11 +56,8 @@ def by_word(task: Task, why: Why, text: str = "") -> Refusal:
 def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Report:
     meaning = judge.meaning
     looked = codes if within is None else codes[within]
-    if within is None and codes is judge.codes:
-        pairs = list(judge.counts.items())
-    else:
-        values, counts = np.unique(looked, return_counts=True)
-        pairs = list(zip(values.tolist(), counts.tolist(), strict=True))
+    values, counts = np.unique(looked, return_counts=True)
+    pairs = list(zip(values.tolist(), counts.tolist(), strict=True))
     pairs.sort(key=lambda pair: (-pair[1], pair[0]))
     usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
     low, high = np.uint64(RESOURCES), np.uint64(meaning.unresolvable)
@@ -177,28 +175,39 @@ def _too_large(session: Session, judge: Judge, otherwise: str) -> str:
     return otherwise
 
 
-def _fragmented(session: Session, task: Task, judge: Judge, codes: Codes, within: Within, report: Report) -> Why | None:
-    """Enough is free together for all that wait alike in the job, empty nodes would hold them, but it lies in too small pieces."""
-    if report.why.reason != reasons.INSUFFICIENT_RESOURCE or report.why.detail or task.job is None:
+def _by_others(session: Session, task: Task, judge: Judge, within: Within, report: Report) -> Why | None:
+    """A shortage that is not of this class alone: room that jobs before it took in this session, or room in pieces."""
+    why, job = report.why, task.job
+    place = session.axis.index.get(why.resource)
+    if why.reason != reasons.INSUFFICIENT_RESOURCE or why.detail or job is None or place is None:
         return None
-    place = session.axis.index.get(report.why.resource)
-    asked = 0 if place is None else int(judge.cls.request.values[place])
-    if place is None or not asked:
-        return None
-    waiting = sum(1 for each in task.job.pending() if each.cls is judge.cls and each.open)
-    known = report.free.get(waiting)
+    waiting = sum(1 for each in job.pending() if each.cls is judge.cls and each.open)
+    placed = sum(1 for state in _GIVEN for each in job.by_status[state].values() if each.cls is judge.cls)
+    known = report.others.get((waiting, placed))
     if known is None:
-        known = report.free[waiting] = _in_pieces(session, judge, within, place, asked, waiting)
+        known = report.others[waiting, placed] = _other_reason(session, judge, within, place, waiting, placed)
     if not known:
         return None
-    return msgspec.structs.replace(report.why, reason=reasons.FRAGMENTATION, detail="")
+    text = _BY_OTHERS[known].format(resource=why.resource)
+    return msgspec.structs.replace(why, reason=known, message=f"{text}; {why.message}")
 
 
-def _in_pieces(session: Session, judge: Judge, within: Within, place: int, asked: int, waiting: int) -> bool:
+_GIVEN: Final = (status.ALLOCATED, status.PIPELINED)
+_BY_OTHERS: Final = {
+    reasons.OUTRANKED: "it would have fitted when the session opened; jobs before it took the room",
+    reasons.FRAGMENTATION: "enough {resource} is free together, but in pieces that are too small",
+}
+
+
+def _other_reason(session: Session, judge: Judge, within: Within, place: int, waiting: int, placed: int) -> str:
     opened = judge.fixed == 0 if within is None else (judge.fixed == 0) & within
+    if judge.places(session.opening, within) >= waiting + placed:
+        return reasons.OUTRANKED
+    asked = int(judge.cls.request.values[place])
     free = np.maximum(session.nodes.settle().free(place)[opened], 0)
     alloc = session.nodes.alloc[place][opened]
-    return bool(free.sum() >= asked * waiting and (alloc // asked).sum() >= waiting and (free // asked).sum() < waiting)
+    in_pieces = asked and free.sum() >= asked * waiting and (alloc // asked).sum() >= waiting
+    return reasons.FRAGMENTATION if in_pieces and (free // asked).sum() < waiting else ""
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------------

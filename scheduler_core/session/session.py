@@ -7,10 +7,12 @@ decisions out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, Job, Queue
+from scheduler_core.model.nodes import Ints
 from scheduler_core.model.policy import Policy
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.snapshot import Snapshot
@@ -46,7 +48,11 @@ class Kept:
 
 
 class Session:
-    """See above. `now_ns` is the one time of the session, nanoseconds since 1970."""
+    """See above. `now_ns` is the one time of the session, nanoseconds since 1970.
+
+    `opening` is what was free on all nodes when it opened; `ballots` and `tried` remember, by job, the vote on its entry
+    and its place in the order in which allocate took jobs.
+    """
 
     def __init__(self, snapshot: Snapshot, policy: Policy, known: Mapping[str, type[Plugin]], now_ns: int) -> None:
         self.snapshot = snapshot
@@ -58,6 +64,7 @@ class Session:
         self.queues = snapshot.queues
         self.jobs = snapshot.jobs
         self.total: Resource = snapshot.nodes.total
+        self.opening: Ints = snapshot.nodes.settle().free_columns()
         self.relations = Relations(snapshot)
         self.enqueues = "enqueue" in policy.actions
         self.binds: dict[str, tuple[Task, str]] = {}
@@ -73,8 +80,11 @@ class Session:
         for job in self.jobs.values():
             topology.settle_held(self.domains, job)
         self._asked = {method: points.asked(self.tiers, method) for method in points.FLAG_OF}
-        self._on_allocated = [tell for tier in self._asked["allocated"] for tell in tier]
-        self._on_deallocated = [tell for tier in self._asked["deallocated"] for tell in tier]
+        self._on_allocated = _flat(self._asked["allocated"])
+        self._on_deallocated = _flat(self._asked["deallocated"])
+        self._allocatable = _flat(self._asked["allocatable"])
+        self._ready = _flat(self._asked["job_ready"])
+        self._before_filter = _flat(self._asked["before_filter"])
         for tier in self.tiers:
             for plugin in tier:
                 plugin.open(self)
@@ -107,7 +117,7 @@ class Session:
         job.phase = INQUEUE
 
     def ready(self, job: Job) -> bool:
-        return combine.all_true(self._asked["job_ready"], job)
+        return all(ask(job) for ask in self._ready)
 
     def pipelined(self, job: Job) -> Ballot:
         return combine.vote(self._asked["job_pipelined"], job, all_abstain=self.policy.all_abstain)
@@ -121,10 +131,22 @@ class Session:
         return combine.first_given(self._asked["overused"], queue)
 
     def not_allocatable(self, queue: Queue, task: Task) -> Why | None:
-        return combine.first_given(self._asked["allocatable"], queue, task)
+        for ask in self._allocatable:
+            why: Why | None = ask(queue, task)
+            if why is not None:
+                return why
+        return None
 
     def not_preemptive(self, queue: Queue, task: Task) -> Why | None:
         return combine.first_given(self._asked["preemptive"], queue, task)
+
+    def not_filtered(self, task: Task) -> Why | None:
+        """Why no node needs to be looked at."""
+        for ask in self._before_filter:
+            why: Why | None = ask(task)
+            if why is not None:
+                return why
+        return None
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -169,3 +191,7 @@ class Session:
         for tier in self.tiers:
             for plugin in tier:
                 plugin.close(self)
+
+
+def _flat(tiers: points.Asked) -> list[Callable[..., Any]]:
+    return [ask for tier in tiers for ask in tier]

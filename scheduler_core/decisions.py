@@ -1,0 +1,181 @@
+"""The decisions of a session as records: what was bound, promised, evicted, let in and refused, and why, with exact counts.
+
+A pure function of a closed session. For every task that has no place there is one record with the nodes by the set of
+checks they fail; for every job that waits one with the reason that speaks for it. Tasks of a job that were refused alike
+share one attribution, told of the first of them. A record with a kind that gives a reason stands until the next about the
+same task, so a reader needs only the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pipeline.records import reasons
+from pipeline.records.decisions import Decision, FailureSet
+from pipeline.records.jobs import JobRef
+from scheduler_core.model import status
+from scheduler_core.model.facts import GroupFacts
+from scheduler_core.model.jobs import Job
+from scheduler_core.model.refusal import Refusal, Report
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+from scheduler_core.session import helps, verdicts
+from scheduler_core.session.session import Session
+
+Source = Literal["shadow", "live", "simulate"]
+_MS_IN_NS = 1_000_000
+
+
+def of_session(session: Session, source: Source) -> list[Decision]:
+    """Every decision of a session, jobs in order of their names; the last says that the session has closed."""
+    made = Records(session, source)
+    found = list(made.outside())
+    for uid in sorted(session.jobs):
+        found += made.of_job(session.jobs[uid])
+    found += made.evictions()
+    found.append(made.record("close"))
+    return found
+
+
+def ref_of(namespace: str, name: str, ref: JobRef | None) -> JobRef:
+    """Who waits: what is known of the job, else its group."""
+    return ref or JobRef("PodGroup", namespace, name, f"name:{namespace}/{name}")
+
+
+Kind = Literal["attribution", "enqueue", "bind", "pipeline", "evict", "discard", "diverged", "close"]
+
+
+class Records:
+    """Makes the records of one session."""
+
+    def __init__(self, session: Session, source: Source) -> None:
+        self.session = session
+        self.source = source
+        self.session_ms = session.now_ns // _MS_IN_NS
+        self.codes = session.judges.codes
+
+    def record(
+        self,
+        kind: Kind,
+        job: JobRef | None = None,
+        task: Task | None = None,
+        why: Why | None = None,
+        node: str | None = None,
+    ) -> Decision:
+        """A record without counts."""
+        return Decision(
+            source=self.source,
+            policy=self.session.policy.name,
+            session_ms=self.session_ms,
+            kind=kind,
+            job=job,
+            task=None if task is None else task.key,
+            node=node,
+            reason=None if why is None else why.reason,
+            detail=None if why is None else why.detail or None,
+            resource=None if why is None else why.resource or None,
+            message="" if why is None else why.message,
+        )
+
+    def outside(self) -> Iterator[Decision]:
+        """Groups that are not in the session at all."""
+        for group, why in sorted(self.session.snapshot.outside, key=_name_of):
+            yield self.record("attribution", ref_of(group.namespace, group.name, group.job), why=why)
+
+    def of_job(self, job: Job) -> Iterator[Decision]:
+        """What was decided about a job and its tasks."""
+        ref = ref_of(job.namespace, job.name, job.ref)
+        ballot = self.session.ballots.get(job.uid)
+        if ballot is not None:
+            found = self.record("enqueue", ref, why=None if ballot.passed else ballot.why)
+            if ballot.why is not None:
+                found.helps = helps.of_quota(ballot.why, job.queue.name)
+            yield found
+        for task in self.session.orders.sorted_tasks(job.by_status[status.BINDING].values()):
+            if task.uid in self.session.binds:
+                yield self.record("bind", ref, task, node=self.session.binds[task.uid][1])
+        for task in self.session.orders.sorted_tasks(job.by_status[status.PIPELINED].values()):
+            yield self._promised(ref, task)
+        why = verdicts.of_job(self.session, job)
+        if why is not None and (ballot is None or ballot.passed):
+            yield self._waits(ref, job, why)
+        yield from self._refused(ref, job)
+
+    def _promised(self, ref: JobRef, task: Task) -> Decision:
+        node = self.session.nodes.names[task.row]
+        found = self.record("pipeline", ref, task, node=node)
+        found.message = f"it gets {node} when what is being released there has gone"
+        return found
+
+    def _waits(self, ref: JobRef, job: Job, why: Why) -> Decision:
+        """The job's own record, with the counts of the refusal that speaks for it."""
+        found = self.record("attribution", ref, why=why)
+        refusal = next(
+            (each for each in job.refusals.values() if each.report is not None and each.why.reason == why.reason), None
+        )
+        if refusal is not None and refusal.report is not None:
+            self._count(found, refusal.report, why)
+        else:
+            found.helps = helps.of_quota(why, job.queue.name)
+        held = sum(len(kept.tasks) for kept in self.session.kept if kept.job is job)
+        if held:
+            found.message += f"; {held} places are held for it, unbound, until the session ends"
+        before = verdicts.ahead(self.session, job)
+        if before:
+            last = before[-1]
+            decided = verdicts.order(self.session, job, last)
+            found.message += f"; {len(before)} jobs of the queue went before it, {last.uid} by {decided.plugin}"
+        return found
+
+    def _refused(self, ref: JobRef, job: Job) -> Iterator[Decision]:
+        """Refused tasks; those that share a report, and those of one quota refusal, are told once."""
+        told: set[object] = set()
+        waiting = [task for task in job.pending() if task.uid in job.refusals]
+        for task in self.session.orders.sorted_tasks(waiting):
+            refusal = job.refusals[task.uid]
+            key: object = id(refusal.report) if refusal.report is not None else refusal.why
+            if key in told:
+                continue
+            told.add(key)
+            yield self._refusal(ref, job, task, refusal)
+
+    def _refusal(self, ref: JobRef, job: Job, task: Task, refusal: Refusal) -> Decision:
+        found = self.record("attribution", ref, task, why=verdicts.of_refusal(job, refusal))
+        if refusal.report is not None:
+            self._count(found, refusal.report, refusal.why)
+        else:
+            found.helps = helps.of_quota(refusal.why, job.queue.name)
+        return found
+
+    def _count(self, found: Decision, report: Report, why: Why) -> None:
+        found.total_nodes = report.total
+        found.failure_sets = tuple(
+            FailureSet(tuple(check.name for check in self.codes.failed(code)), nodes) for code, nodes in report.counts
+        )
+        found.nodes = self._nodes_of(report, why)
+        found.helps = helps.of_report(report, self.session.axis, self.codes, self.session.nodes.names)
+
+    def _nodes_of(self, report: Report, why: Why) -> int:
+        """Nodes for which the leading reason holds."""
+        shortage = why.reason in (reasons.INSUFFICIENT_RESOURCE, reasons.FRAGMENTATION, reasons.OUTRANKED)
+        place = self.session.axis.index.get(why.resource, -1) if shortage else -1
+        if place >= 0:
+            bit = self.codes.resource_bit(place)
+            return sum(nodes for code, nodes in report.counts if code & bit)
+        return sum(
+            nodes for code, nodes in report.counts if any(each.reason == why.reason for each in self.codes.failed(code))
+        )
+
+    def evictions(self) -> Iterator[Decision]:
+        """Pods that must go, in the order in which it was decided."""
+        for each in self.session.evictions:
+            job = each.task.job
+            ref = None if job is None else ref_of(job.namespace, job.name, job.ref)
+            found = self.record("evict", ref, each.task, node=self.session.nodes.names[each.task.row])
+            found.message = each.reason if each.by is None else f"{each.reason} for {each.by.key}"
+            yield found
+
+
+def _name_of(outside: tuple[GroupFacts, Why]) -> tuple[str, str]:
+    return outside[0].namespace, outside[0].name

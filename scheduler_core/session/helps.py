@@ -1,0 +1,89 @@
+"""What would help, the smallest change first: sentences made of what alone keeps nodes shut, or a queue.
+
+A node that fails one check only would take the task if that were lifted. For a resource the change is as large as the part
+of the request that is missing on the node that comes nearest; a rule that must go counts as a whole. When no single
+change opens any node, the set of checks that most nodes with the fewest failures have is named.
+"""
+
+from __future__ import annotations
+
+from pipeline.records import reasons
+from scheduler_core.model.refusal import Blocker, Report
+from scheduler_core.model.resources import MEMORY, Axis
+from scheduler_core.model.why import Why
+from scheduler_core.session.codes import FITS, Codes
+
+_MOST = 3
+_LIFTED = {
+    reasons.NODE_AFFINITY: "had the labels that it asks for",
+    reasons.UNTOLERATED_TAINT: "had no taint, or the task tolerated it",
+    reasons.NODE_UNSCHEDULABLE: "were not cordoned",
+    reasons.NODE_NOT_READY: "were ready",
+    reasons.PORT_CONFLICT: "had the host port free",
+    reasons.POD_AFFINITY: "lay beside the pods it must be near",
+    reasons.POD_ANTI_AFFINITY: "lay apart from the pods it must avoid",
+    reasons.TOPOLOGY_SPREAD: "were in a domain that may have more",
+    reasons.INSUFFICIENT_RESOURCE: "could hold one more pod",
+}
+
+
+def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tuple[str, ...]:
+    """At most three changes, each of which makes at least one node fit."""
+    if report.blockers:
+        return tuple(_lift(each, axis, names) for each in report.blockers[:_MOST])
+    return _together(report, codes)
+
+
+def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
+    node = names[blocker.row]
+    many = f"{blocker.nodes} nodes" if blocker.nodes > 1 else f"node {node}"
+    if blocker.place < 0:
+        what = _LIFTED.get(blocker.check.reason, f"passed {blocker.check.name}")
+        return f"{many} would take it if {'they' if blocker.nodes > 1 else 'it'} {_number(what, blocker.nodes)}"
+    short = amount(axis, blocker.place, blocker.short)
+    name = axis.names[blocker.place]
+    others = f", the only thing {blocker.nodes} nodes lack" if blocker.nodes > 1 else ""
+    return f"node {node} would take it with {short} more {name} free, or if it asked for so much less{others}"
+
+
+def _number(what: str, nodes: int) -> str:
+    return what if nodes > 1 or not what.startswith("were ") else "was " + what[len("were ") :]
+
+
+def _together(report: Report, codes: Codes) -> tuple[str, ...]:
+    refused = [(code, nodes) for code, nodes in report.counts if code != FITS]
+    if not refused:
+        return ()
+    code, nodes = min(refused, key=lambda pair: (len(codes.failed(pair[0])), -pair[1]))
+    checks = " and ".join(check.text for check in codes.failed(code))
+    return (f"no single change opens a node; {nodes} of {report.total} fail only: {checks}",)
+
+
+def of_quota(why: Why, queue: str) -> tuple[str, ...]:
+    """What would lift a refusal by quota, where its numbers are known."""
+    if why.asked is None or why.used is None or why.limit is None:
+        return ()
+    over = why.used + why.asked - why.limit
+    if over <= 0:
+        return ()
+    if why.detail == "never_fits":
+        return (f"ask for {_plain(why.asked - why.limit)} {why.resource} less, or raise the limit of {queue}",)
+    return (f"{_plain(over)} {why.resource} freed in {queue}, or as much more limit, would let it pass",)
+
+
+def amount(axis: Axis, place: int, value: float) -> str:
+    """An amount as people write it."""
+    if place == MEMORY:
+        return _bytes(value)
+    return _plain(axis.whole(place, value))
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _bytes(value: float) -> str:
+    for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
+        if value >= size:
+            return f"{_plain(value / size)}{unit}"
+    return f"{_plain(value)} bytes"

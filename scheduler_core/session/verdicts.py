@@ -1,0 +1,97 @@
+"""Why a job waits, as one reason: what every part of a session said of it, in the order in which it comes first.
+
+A job that was not let in waits for that, whatever nodes would say. One that is let in and cannot be scheduled as it is
+waits for that. Then what its queue said, then what nodes said of its first refused task, then its gang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pipeline.records import reasons
+from scheduler_core.model import status
+from scheduler_core.model.jobs import Job
+from scheduler_core.model.refusal import Refusal
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+from scheduler_core.session.orders import compare_keys
+from scheduler_core.session.points import says
+from scheduler_core.session.session import Session
+
+
+def of_job(session: Session, job: Job) -> Why | None:
+    """Why the job waits; None if it does not: nothing of it is left to place."""
+    ballot = session.ballots.get(job.uid)
+    if job.is_pending and ballot is not None and not ballot.passed:
+        return ballot.why or Why(reasons.SCHEDULER_BACKLOG, "not_enqueued", message="nobody permitted it")
+    waiting = [task for task in job.pending() if not task.cls.best_effort or task.uid in job.refusals]
+    if not waiting:
+        return job.why if not job.tasks or _too_few(job) else None
+    gated = [task for task in waiting if task.gated]
+    if len(gated) == len(waiting):
+        return Why(reasons.NOT_ADMITTED, "gated", message=f"{len(gated)} tasks wait behind a scheduling gate")
+    if job.why is not None and not job.refusals:
+        return job.why
+    refused = _first(session, job, waiting)
+    if refused is not None:
+        return of_refusal(job, refused)
+    faulty = next((task for task in waiting if task.fault), None)
+    if faulty is not None:
+        return Why(reasons.UNKNOWN, message=f"task {faulty.key} cannot be meant as it is: {faulty.fault}")
+    if job.is_pending:
+        return Why(reasons.SCHEDULER_BACKLOG, "not_enqueued", message="it was not let into its queue yet")
+    return Why(reasons.SCHEDULER_BACKLOG, "not_tried", message="no action of this session came to it")
+
+
+def _too_few(job: Job) -> bool:
+    return job.count(*status.VALID) < job.min_member
+
+
+def _first(session: Session, job: Job, waiting: Iterable[Task]) -> Refusal | None:
+    """The refusal that speaks for a job: of its first task that nodes refused, else of its first refused one."""
+    found = [job.refusals[task.uid] for task in session.orders.sorted_tasks(waiting) if task.uid in job.refusals]
+    return next((each for each in found if each.report is not None), found[0] if found else None)
+
+
+def of_refusal(job: Job, refusal: Refusal) -> Why:
+    """A task's refusal, with how far its gang had come."""
+    if refusal.report is None or job.min_member < 2:
+        return refusal.why
+    why = refusal.why
+    return Why(
+        why.reason, why.detail, why.resource, f"{refusal.placed} of {job.min_member} placed, then {why.message}",
+        why.plugin, why.asked, why.used, why.limit,
+    )  # fmt: skip
+
+
+class Before(NamedTuple):
+    """Which plugin puts one job before another, with the keys of both; no plugin: its age, or its name."""
+
+    plugin: str
+    ours: object
+    theirs: object
+
+
+def order(session: Session, job: Job, other: Job) -> Before:
+    """What decides the order of two jobs of one queue: the first plugin that tells them apart."""
+    for tier in session.tiers:
+        for plugin in tier:
+            if "jobOrder" not in plugin.enabled or not says(plugin, "job_order"):
+                continue
+            ours, theirs = plugin.job_order(job), plugin.job_order(other)
+            if compare_keys((ours,), (theirs,)):
+                return Before(plugin.name, ours, theirs)
+    if job.created_ns != other.created_ns:
+        return Before("creation time", job.created_ns, other.created_ns)
+    return Before("name", job.uid, other.uid)
+
+
+def ahead(session: Session, job: Job) -> list[Job]:
+    """Jobs of the queue that this session took before the job, the first first; all that it took if it never came to it."""
+    mine = session.tried.get(job.uid, len(session.tried) + 1)
+    before = [
+        other for other in session.jobs.values()
+        if other is not job and other.queue is job.queue and session.tried.get(other.uid, mine) < mine
+    ]  # fmt: skip
+    return sorted(before, key=lambda other: session.tried[other.uid])
