@@ -104,7 +104,7 @@ def read(kind: Kind, raw: bytes, change: Change, arrival: Arrival, limits: Limit
         meta.namespace,
         meta.name,
         arrival.received_ms,
-        _NO_BODY if kind.role is Role.LINK else msgspec.Raw(_encode(shape)),
+        _NO_BODY if kind.role is Role.LINK else msgspec.Raw(_body(shape)),
         shape.api_version,
         meta.creation_timestamp,
         meta.deletion_timestamp,
@@ -123,6 +123,12 @@ def read(kind: Kind, raw: bytes, change: Change, arrival: Arrival, limits: Limit
     if kind.noisy:
         sight.digest = _digest(shape)
     return sight
+
+
+def _body(shape: Shape) -> bytes:
+    """One line, also where a list came through a proxy that lays JSON out for people."""
+    body = _encode(shape)
+    return msgspec.json.format(body, indent=-1) if b"\n" in body else body
 
 
 def identity_of(shape: Shape, kind: str) -> tuple[str, bool]:

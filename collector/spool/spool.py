@@ -53,7 +53,7 @@ class Spool:
 
     def write(self, records: Sequence[Record]) -> None:
         """Buffer records. Raises LogFull while the log is full; then none of them was taken."""
-        self.log.append([codec.encode(record) for record in records], [record.observedms for record in records])
+        self.log.put(records)
 
     def tick(self, now_ms: int) -> None:
         """Let log time pass: wall clock of a live cluster, recorded time of a replay."""

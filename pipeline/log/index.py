@@ -1,7 +1,7 @@
 """The sidecar index: one entry for every durable block of a segment.
 
-An entry says where a block is, how many lines it has, its CRC32, the log time at its start, and length and CRC32 of every
-line, so that one flipped byte costs one line. Entries carry their own CRC32 and a magic word: a damaged entry is skipped
+An entry says where a block is, how many lines it has, its CRC32, the log time at its start, and a length and a CRC32 for
+every line (`lines.table`), so that one flipped byte costs one line. Entries carry their own CRC32 and a magic word: a damaged entry is skipped
 and the block it spoke of is made out again from the data (`pipeline.log.scan`). Appended after the data's fsync; what has
 no entry yet is not readable.
 """
@@ -12,7 +12,7 @@ import struct
 import zlib
 from typing import NamedTuple
 
-MAGIC = b"KCB1"
+MAGIC = b"KCB2"
 _HEAD = struct.Struct("<4sI")  # magic, CRC32 of what follows up to the entry's end
 _BODY = struct.Struct("<QIIIIq")  # offset, length, count, crc32, derived, stamp
 _LINE_BYTES = 8

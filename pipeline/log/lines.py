@@ -1,7 +1,7 @@
 """Lines of a block: log time without decoding whole records, and which lines of a damaged block are still good.
 
 Two paths. A block whose CRC32 fits is exactly what the writer wrote, so one search a line is enough. A block that does
-not fit is taken line by line against the lengths and CRCs that its index entry holds; a block that was never indexed
+not fit is taken line by line against the lengths and CRC32s that its index entry holds; a block that was never indexed
 when it was written has none, so there a line is good when it is JSON with an `observedms`.
 """
 
@@ -42,12 +42,20 @@ def observed_ms(line: bytes) -> int | None:
         return None
 
 
-def table(lines: list[bytes]) -> bytes:
-    """Length and CRC32 of every line, as an index entry holds them."""
-    flat = [0] * (2 * len(lines))
-    flat[0::2] = map(len, lines)
-    flat[1::2] = map(zlib.crc32, lines)
-    return struct.pack(f"<{len(flat)}I", *flat)
+def table(data: memoryview, ends: list[int]) -> tuple[bytes, int]:
+    """What an index entry holds of the lines of a block, and the block's CRC32.
+
+    Of each line its length and the CRC32 of all bytes of the block up to and with its newline: one pass over the data
+    tells both whether the block is whole and, starting from the entry before, whether a line is.
+    """
+    begin = crc32 = 0
+    flat: list[int] = []
+    for end in ends:
+        crc32 = zlib.crc32(data[begin:end], crc32)
+        flat.append(end - begin - 1)
+        flat.append(crc32)
+        begin = end
+    return struct.pack(f"<{len(flat)}I", *flat), crc32
 
 
 def whole(data: bytes, offset: int, stamp: int) -> Lines:
@@ -83,13 +91,14 @@ def checked(data: bytes, offset: int, stamp: int) -> Lines:
 
 
 def by_table(data: bytes, offset: int, stamp: int, known: bytes) -> Lines:
-    """The lines that still have the CRC32 with which they were written, wherever newlines are now."""
+    """The lines that are still as they were written, wherever newlines are now."""
     kept = Lines([], [], [])
-    at = 0
+    at = before = 0
     for length, crc32 in struct.iter_unpack("<II", known):
         line = data[at : at + length]
         at += length + 1
-        seen = observed_ms(line) if zlib.crc32(line) == crc32 else None
+        seen = observed_ms(line) if zlib.crc32(b"\n", zlib.crc32(line, before)) == crc32 else None
+        before = crc32
         if seen is not None:
             stamp = max(stamp, seen)
             _keep(kept, line, stamp, offset + at)

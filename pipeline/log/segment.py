@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from pipeline import clock, faults
 from pipeline.errors import Transient
@@ -26,13 +24,6 @@ class LogFull(Transient):
 
 class LogBroken(Transient):
     """The disk refuses to write or to fsync for another reason than space. Nothing was dropped."""
-
-
-class Sealed(NamedTuple):
-    """A block ready for disk: its data and its index entry."""
-
-    data: bytes
-    entry: bytes
 
 
 class SegmentWriter:
@@ -55,21 +46,24 @@ class SegmentWriter:
         """False when somebody removed one of the files: readers could not see what is written now."""
         return os.fstat(self._fd).st_nlink > 0 and os.fstat(self._index_fd).st_nlink > 0
 
-    def write(self, blocks: Sequence[Sealed]) -> None:
-        """Make the blocks durable, then readable. Raises LogFull or LogBroken; the segment is then as before."""
+    def write(self, data: memoryview, entries: bytes) -> None:
+        """Make lines durable, then, by their index entries, readable.
+
+        Raises LogFull or LogBroken; the segment is then as before.
+        """
         try:
-            _write(self._fd, b"".join([block.data for block in blocks]), "log.write")
+            _write(self._fd, data, "log.write")
             self._sync()
             faults.point("log.index")
-            _write(self._index_fd, b"".join([block.entry for block in blocks]), "log.index.write")
+            _write(self._index_fd, memoryview(entries), "log.index.write")
         except OSError as error:
             self._undo()
             raise refusal(error, self._directory) from error
         except BaseException:  # a signal in the middle of a write
             self._undo()
             raise
-        self.size += sum([len(block.data) for block in blocks])
-        self.index_size += sum([len(block.entry) for block in blocks])
+        self.size += len(data)
+        self.index_size += len(entries)
 
     def close(self) -> None:
         """Close the files. The index is made durable here only: after a power failure it is derived from the data."""
@@ -109,10 +103,9 @@ def _open(directory: Path, number: int) -> tuple[int, int]:
     return opened[0], opened[1]
 
 
-def _write(fd: int, data: bytes, fault: str) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view[:WRITE_BYTES]) :]
+def _write(fd: int, data: memoryview, fault: str) -> None:
+    while data:
+        data = data[os.write(fd, data[:WRITE_BYTES]) :]
         faults.point(fault)
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-import zlib
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import accumulate, islice
 from pathlib import Path
 from typing import Self
 
 from pipeline import clock
 from pipeline.log import index, layout, lines, lock, readers, recovery, retention, wake
+from pipeline.log.buffer import Buffer, Piece
 from pipeline.log.options import LogOptions
 from pipeline.log.positions import Position
-from pipeline.log.segment import LogFull, Sealed, SegmentWriter
+from pipeline.log.segment import LogFull, SegmentWriter
 from pipeline.records import codec
-from pipeline.records.envelope import TickRecord
+from pipeline.records.envelope import Record, TickRecord
 
 BLOCK_BYTES = 1 << 20
 """Lines are indexed in runs of about this size."""
@@ -33,9 +32,9 @@ _RETAIN_S = 30.0
 class LogWriter:
     """The one writer of a log folder. Safe to share between threads.
 
-    `append` and `tick` only buffer; `sync` makes all of it durable and readable. When `sync` raises LogFull (the limit or
-    the disk) or LogBroken, nothing was lost: the lines stay buffered, `append` takes no new ones, and the next call of
-    either tries again.
+    `put`, `append` and `tick` only buffer; `sync` makes all of it durable and readable. When `sync` raises LogFull (the
+    limit or the disk) or LogBroken, nothing was lost: the lines stay buffered, no new ones are taken, and the next call
+    tries again.
     """
 
     def __init__(self, directory: Path, *, options: LogOptions) -> None:
@@ -57,8 +56,7 @@ class LogWriter:
             raise
         self._stamp = self._appended_stamp = self.recovery.stamp
         self._tick_s = self._stamp // 1000
-        self._lines: list[bytes] = []
-        self._observed: list[int] = []
+        self._waiting = Buffer()
         self._full = False
         self.dropped_segments = 0
         self.dropped_bytes = 0
@@ -86,12 +84,17 @@ class LogWriter:
     @property
     def buffered(self) -> int:
         """Lines that no `sync` has made durable yet."""
-        return len(self._lines)
+        return len(self._waiting)
 
     @property
     def full(self) -> bool:
         """Whether the last `sync` failed; readiness looks at it."""
         return self._full
+
+    def put(self, records: Sequence[Record]) -> None:
+        """Buffer records, as `append` does lines."""
+        if records:
+            self._add(codec.encode_lines(records), [record.observedms for record in records])
 
     def append(self, lines: Sequence[bytes], observed_ms: Sequence[int]) -> None:
         """Buffer lines with their `observedms`.
@@ -99,17 +102,8 @@ class LogWriter:
         While the log is full it first tries to sync what is buffered; raises LogFull or LogBroken, without taking any
         line, when that fails.
         """
-        if not lines:
-            return
-        if len(lines) != len(observed_ms):
-            raise ValueError(f"{len(lines)} lines with {len(observed_ms)} times")
-        joined = b"\n".join(lines)
-        if joined.count(b"\n") != len(lines) - 1 or not all(lines):
-            raise ValueError("a record must be one line that is not empty")
-        with self._guard:
-            if self._full:
-                self.sync()
-            self._buffer(lines, observed_ms)
+        if lines:
+            self._add(b"\n".join(lines) + b"\n", observed_ms)
 
     def tick(self, now_ms: int) -> None:
         """Buffer a tick for each whole second from the last tick up to `now_ms`; an earlier time adds nothing."""
@@ -119,8 +113,8 @@ class LogWriter:
                 return
             first_s = max(self._tick_s + 1, last_s - MAX_TICKS + 1) if self._tick_s else last_s
             times = [second * 1000 for second in range(first_s, last_s + 1)]
-            ticks = [self._tick_line(ms) for ms in times]
-            self._buffer(ticks, times)
+            self._waiting.add(codec.encode_lines([self._tick(ms) for ms in times]), times)
+            self._appended_stamp = max(self._appended_stamp, times[-1])
             self._tick_s = last_s
 
     def sync(self) -> Position:
@@ -128,7 +122,7 @@ class LogWriter:
         with self._guard:
             written = False
             try:
-                while self._lines:
+                while self._waiting:
                     self._write_piece()
                     written = True
                 self._full = False
@@ -154,48 +148,37 @@ class LogWriter:
                 os.close(self._lock_fd)
                 self._lock_fd = -1
 
-    def _buffer(self, lines: Sequence[bytes], observed_ms: Sequence[int]) -> None:
-        self._lines.extend(lines)
-        self._observed.extend(observed_ms)
-        self._appended_stamp = max(self._appended_stamp, *observed_ms)
+    def _add(self, data: bytes, observed_ms: Sequence[int]) -> None:
+        with self._guard:
+            if self._full:
+                self.sync()
+            self._waiting.add(data, observed_ms)
+            self._appended_stamp = max(self._appended_stamp, *observed_ms)
 
-    def _tick_line(self, ms: int) -> bytes:
-        cluster = self.options.cluster
-        return codec.encode(
-            TickRecord(
-                id=f"{cluster}/tick/{ms}",
-                source=self.options.source,
-                cluster=cluster,
-                partitionkey="*",
-                observedms=ms,
-            )
+    def _tick(self, ms: int) -> TickRecord:
+        options = self.options
+        return TickRecord(
+            id=f"{options.cluster}/tick/{ms}",
+            source=options.source,
+            cluster=options.cluster,
+            partitionkey="*",
+            observedms=ms,
         )
 
     def _write_piece(self) -> None:
         """Write the first lines of the buffer, about PIECE_BYTES of them, and take them off the buffer."""
         self._roll_if_due()
-        ends, piece = self._next_piece()
-        if self._make_room(ends[piece - 1] + piece):
-            ends, piece = self._next_piece()
-        sealed, stamp, begin = [], self._stamp, 0
-        offset = self._segment.size
-        while begin < piece:
-            limit = (ends[begin - 1] if begin else 0) + BLOCK_BYTES
-            end = min(bisect_left(ends, limit, begin) + 1, piece)
-            block = _seal(self._lines[begin:end], offset, stamp)
-            sealed.append(block)
-            offset += len(block.data)
-            stamp = max(stamp, *self._observed[begin:end])
-            begin = end
-        self._segment.write(sealed)
+        piece = self._next_piece()
+        if self._make_room(len(piece.data)):
+            piece = self._next_piece()
+        entries, stamp = _indexed(piece, self._segment.size, self._stamp)
+        self._segment.write(piece.data, entries)
         self._stamp = stamp
-        del self._lines[:piece], self._observed[:piece]
+        self._waiting.drop(piece)
 
-    def _next_piece(self) -> tuple[list[int], int]:
-        """Where the lines of the buffer end, and how many of them come next: what a small log can hold at a time."""
-        ends = list(accumulate(map(len, islice(self._lines, PIECE_LINES))))
-        limit = min(PIECE_BYTES, self.options.max_bytes // 4)
-        return ends, min(bisect_left(ends, limit) + 1, len(ends))
+    def _next_piece(self) -> Piece:
+        """What a small log can hold at a time."""
+        return self._waiting.piece(min(PIECE_BYTES, self.options.max_bytes // 4), PIECE_LINES)
 
     def _roll_if_due(self) -> None:
         segment, options = self._segment, self.options
@@ -210,9 +193,7 @@ class LogWriter:
         self._segment = fresh
         self._retain()
         if self._stamp:
-            tick = self._tick_line(self._stamp)
-            self._lines.insert(0, tick)
-            self._observed.insert(0, self._stamp)
+            self._waiting.put_first(codec.encode_lines([self._tick(self._stamp)]), self._stamp)
 
     def _make_room(self, needed_bytes: int) -> bool:
         """Whether a segment was begun for it. Raises LogFull when there is no room and nothing may be removed for it."""
@@ -262,7 +243,15 @@ class LogWriter:
         self._closed_bytes = sum(segment.total_bytes for segment in closed)
 
 
-def _seal(run: list[bytes], offset: int, stamp: int) -> Sealed:
-    data = b"\n".join(run) + b"\n"
-    block = index.Block(offset, len(data), len(run), zlib.crc32(data), False, stamp)
-    return Sealed(data, index.encode(block, lines.table(run)))
+def _indexed(piece: Piece, offset: int, stamp: int) -> tuple[bytes, int]:
+    """The index entries of a piece that comes to lie at `offset`, and log time behind it."""
+    entries: list[bytes] = []
+    ends, begin, first = piece.ends, 0, 0
+    while first < len(ends):
+        last = min(bisect_left(ends, begin + BLOCK_BYTES, first) + 1, len(ends))
+        size = ends[last - 1] - begin
+        table, crc32 = lines.table(piece.data[begin : begin + size], [end - begin for end in ends[first:last]])
+        entries.append(index.encode(index.Block(offset + begin, size, last - first, crc32, False, stamp), table))
+        stamp = max(stamp, *piece.observed_ms[first:last])
+        begin, first = begin + size, last
+    return b"".join(entries), stamp

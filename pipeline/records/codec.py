@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from pipeline.errors import Terminal
@@ -18,6 +20,11 @@ class Undecodable(Terminal):
 def encode(record: Record) -> bytes:
     """One line without its newline."""
     return _encoder.encode(record)
+
+
+def encode_lines(records: Sequence[Record]) -> bytes:
+    """The lines of many, each with its newline; a quarter of the price of encoding and joining them one by one."""
+    return _encoder.encode_lines(records)
 
 
 def decode(line: bytes | memoryview) -> Record:

@@ -123,13 +123,13 @@ def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
     """The paths of what policy keeps out: values of variables, which were not decoded, and annotations that are not
     `allowed`, which are removed here."""
     dropped: list[str] = []
-    for path, annotations, containers, init_containers in shape.pods():
+    for path, notes, containers, init_containers in shape.pods():
         if containers:
             _note_values(path + "spec.containers", containers, dropped)
         if init_containers:
             _note_values(path + "spec.initContainers", init_containers, dropped)
-        if annotations:
-            _drop_annotations(path + "metadata.annotations.", annotations, allowed, dropped)
+        if notes:
+            _drop_annotations(path + "metadata.annotations.", notes, allowed, dropped)
     if shape.metadata.annotations:
         _drop_annotations("metadata.annotations.", shape.metadata.annotations, allowed, dropped)
     return tuple(dropped)

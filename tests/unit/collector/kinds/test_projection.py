@@ -103,6 +103,15 @@ def test_of_annotations_only_listed_keys_keep_their_value():
     assert body(more)["metadata"]["annotations"] == {"volcano.sh/sla-waiting-time": "10m", "example.com/team": "vision"}
 
 
+def test_what_a_proxy_laid_out_for_people_becomes_one_line():
+    env = [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]
+    pod = {"metadata": {"name": "p", "uid": "u"}, "spec": {"containers": [{"name": "main", "env": env}]}}
+    raw = json.dumps(pod, indent=2).encode()
+    sight = projection.read(BY_NAME["pods"], raw, "added", Arrival(1000), Limits())
+    assert b"\n" not in bytes(sight.body)
+    assert body(sight)["spec"]["containers"][0]["env"] == env
+
+
 def test_fields_that_are_not_listed_do_not_enter():
     odd = {"managedFields": [{"manager": "hunter2"}], "selfLink": "hunter2"}
     sight = read(
