@@ -60,14 +60,16 @@ def rebuild(yes: options.Yes = False, config: options.ConfigFiles = None, sets: 
 
 
 def explain(
-    messages: Annotated[list[str] | None, typer.Argument(metavar="MESSAGE", show_default=False)] = None,
+    messages: Annotated[
+        list[str] | None, typer.Argument(metavar="MESSAGE", help="What the scheduler said.", show_default=False)
+    ] = None,
     output_format: options.Output = "table",
 ) -> None:
     """Say what a scheduler's message means: its reasons with their counts. Without arguments, a message a line on stdin.
 
     Examples:
       kube-collector explain '0/4 nodes are available: 4 Insufficient nvidia.com/gpu.'
-      kubectl get events -o jsonpath='{range .items[*]}{.message}{"\\n"}{end}' | kube-collector explain -o json
+      kube-collector explain -o json < messages.txt
     """
     from aggregation.messages import explain as explaining
 

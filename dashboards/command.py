@@ -78,7 +78,7 @@ def why(
 
 def jobs(
     names: Annotated[
-        flags.Texts, typer.Argument(metavar="[list|NAME...]", help="Jobs by name; one alone is shown in full.")
+        flags.Texts, typer.Argument(metavar="NAME", help="Jobs by name; one alone is shown in full.")
     ] = None,
     namespace: flags.Namespace = None,
     everywhere: flags.Everywhere = False,

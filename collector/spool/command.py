@@ -122,7 +122,6 @@ def cat(
     Examples:
       kube-collector spool cat --from -10m -o table
       kube-collector spool cat --job research/train-llama --type event --type decision
-      kube-collector spool cat --kind Node | jq .data.object.status
     """
     from itertools import islice
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 import typer.main
 
-from pipeline.cli import catalogue, terminal
+from pipeline.cli import catalogue, plain, terminal
 from pipeline.errors import BadUsage
 
 _ASIDE: dict[str, Any] = {"expose_value": False, "is_eager": True}
@@ -78,6 +78,7 @@ def _shape(command: Any) -> None:
         command.help = text.rstrip()
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
     command.params += _shared_params()
+    plain.spare(command)
 
 
 def _usage(error: typer.TyperException) -> int:

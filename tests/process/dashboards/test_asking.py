@@ -150,7 +150,7 @@ def test_with_neither_page_nor_warehouse_it_says_how_to_start_one(ask):
 def test_asking_over_http_imports_neither_the_web_framework_nor_settings_nor_a_driver(page, told):
     program = (
         "import sys; from pipeline.cli import main; code = main.run(sys.argv[1:]); "
-        "print(code, sorted({'fastapi', 'uvicorn', 'pymysql', 'httpx', 'pipeline.config.load'} & sys.modules.keys()))"
+        "print(code, sorted({'fastapi', 'uvicorn', 'pymysql', 'httpx', 'pydantic', 'pipeline.config.load'} & sys.modules.keys()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "why", "train-llama", "-n", "research", "--cluster", "asked", "--url", page.url],
