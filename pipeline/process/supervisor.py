@@ -30,7 +30,7 @@ from pipeline import clock, extensions
 from pipeline.config import effective
 from pipeline.config.load import Loaded
 from pipeline.errors import UserError
-from pipeline.process import reload
+from pipeline.process import deaths, reload
 from pipeline.process.admin import Admin
 from pipeline.process.stage import Check, Reloads, Shows, Stage
 from pipeline.telemetry import catalogue, logs
@@ -68,6 +68,7 @@ class Supervisor:
         self._drain_s = drain_s
         self._exit_now = exit_now
         self._code: int | None = None
+        self._failure: UserError | None = None
         # Signal handlers may only do what is reentrant: an Event's lock is not, a SimpleQueue's put is.
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._signalled_s: float | None = None
@@ -75,11 +76,14 @@ class Supervisor:
         self._phase = "starting"
 
     def run(self) -> int:
-        """The exit code, after everything has ended. Raises what a stage's `start` raises, after ending the others."""
+        """The exit code, after everything has ended.
+
+        Raises what a stage's `start` raises, or the UserError that a stage's thread ended by, after ending the others.
+        """
         settings = self._loaded.ground.admin
         admin = Admin(self, settings.address, settings.port) if settings.port else None
         started: list[Stage] = []
-        with self._signals(), self._thread_deaths():
+        with self._signals(), deaths.watched(self._died):
             if admin:
                 admin.start()
             try:
@@ -91,7 +95,10 @@ class Supervisor:
             finally:
                 if admin:
                     admin.stop()
-        return self._end(in_time)
+        code = self._end(in_time)
+        if self._failure is not None:
+            raise self._failure
+        return code
 
     def finish(self, code: int = 0) -> None:
         """Asks the process to end with this code; the first asker's code counts. From any thread."""
@@ -208,22 +215,15 @@ class Supervisor:
     def _told_to_reload(self, _: int, __: object) -> None:
         self._told.put("reload")
 
-    @contextmanager
-    def _thread_deaths(self) -> Iterator[None]:
-        before = threading.excepthook
-
-        def died(death: threading.ExceptHookArgs) -> None:
-            if death.exc_value is None or death.exc_type is SystemExit:
-                return
-            name = death.thread.name if death.thread else "a thread"
-            _log.exception("a thread of a stage died; the process ends", error=death.exc_value, thread=name)
+    def _died(self, thread: str, error: BaseException) -> None:
+        """What a person can mend is told as such when all has ended; anything else is a fault, with its stack."""
+        if isinstance(error, UserError):
+            self._failure = self._failure or error
+            _log.error("a stage cannot go on; the process ends", thread=thread, error=error.what, where=error.where)
+            self.finish(error.exit_code)
+        else:
+            _log.exception("a thread of a stage died; the process ends", error=error, thread=thread)
             self.finish(1)
-
-        threading.excepthook = died
-        try:
-            yield
-        finally:
-            threading.excepthook = before
 
 
 class _Stopper:

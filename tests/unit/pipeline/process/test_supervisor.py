@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.load import Loaded, load
-from pipeline.errors import ConfigInvalid, UserError
+from pipeline.errors import ConfigInvalid, NotFound, UserError
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.process.supervisor import Supervisor
@@ -140,6 +140,17 @@ def test_a_thread_that_ends_too_early_ends_the_process(
     assert running.ended() == 1
     assert seen == ["start a", "stop a"]
     assert "a thread of a stage died" in caplog.text
+
+
+def test_what_a_person_can_mend_is_raised_as_such_when_all_has_ended(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(_: Loop) -> None:
+        raise NotFound("the name belongs to another cluster", where="collector.db", fix="Give it another name.")
+
+    seen: list[str] = []
+    with pytest.raises(NotFound, match="another cluster"):
+        Supervisor([Recorded("a", seen), Dying(refuse)], load([], {}, {})).run()
+    assert seen == ["start a", "stop a"]
+    assert "Traceback" not in caplog.text
 
 
 def test_a_stage_that_hangs_is_left_behind_and_the_others_are_stopped(
