@@ -50,10 +50,11 @@ class Reflector:
         options: Options = DEFAULTS,
         *,
         resume_from: str | None = None,
+        why: Why = Why.START,
         time: Clock | None = None,
         dice: Callable[[], float] = random.random,
     ) -> None:
-        """`resume_from`: the version up to which the consumer has everything durably; None = list first."""
+        """`resume_from`: the version up to which the consumer has everything durably; None = list first, and `why`."""
         self.collection = collection
         self.progress = Progress(version=resume_from or "")
         self._connection = connection
@@ -63,12 +64,13 @@ class Reflector:
         self._trouble = Trouble(options, dice)
         self._stop = threading.Event()
         self._version = resume_from or ""
-        self._why = Why.START
+        self._why = why
         self._in_doubt = bool(resume_from)
         """Our version may be in the server's future: ask before watching from it."""
         self._list_open = False
         self._streamed_list = options.streamed_list
         self._cut_lists = 0
+        self._silent_lists = 0
         self._splitter = LineSplitter(options.max_line_bytes)
         self._stream_brought = False
         self._gets_bookmarks = False
@@ -113,6 +115,7 @@ class Reflector:
                 page = self._get_page(token, whole=restarts > 1)
             except (Transient, Terminal) as error:
                 action = transport.action_of(error)
+                self._silent_lists += isinstance(error, StreamSilent)
                 if not (token and action is Action.RELIST):
                     yield from self._failed(Doing.LIST, error)
                 if token and action in (Action.RELIST, Action.NOT_SERVED):
@@ -139,7 +142,8 @@ class Reflector:
             query["limit"] = str(self._options.page_limit)
         if token:
             query["continue"] = token
-        body = self._connection.get(self.collection.path, query, read_timeout_s=self._options.list_read_timeout_s)
+        patience_s = self._options.list_read_timeout_s * 2 ** min(self._silent_lists, _MOST_PATIENCE)
+        body = self._connection.get(self.collection.path, query, read_timeout_s=patience_s)
         return frames.decode_page(body, self.collection.resource.kind)
 
     def _tell_page(self, page: frames.Page) -> Iterator[Happening]:
@@ -154,7 +158,7 @@ class Reflector:
     def _listed(self, version: str) -> None:
         self._list_open = False
         self._in_doubt = False
-        self._cut_lists = 0
+        self._cut_lists = self._silent_lists = 0
         self._move_to(version)
         self.progress.lists += 1
         self.progress.last_list_ms = self.progress.last_alive_ms = self._time.now_ms()
@@ -399,6 +403,9 @@ class Reflector:
 
 _NOT_UNDERSTOOD = (400, 422)
 """How servers refuse a parameter they do not know, or a feature that is off."""
+
+_MOST_PATIENCE = 2
+"""A list that brought nothing in time is given twice the time, then four times: some servers need minutes for events."""
 
 _STATES = {Action.DISABLE_KEEP_OTHERS: State.FORBIDDEN, Action.NOT_SERVED: State.NOT_SERVED}
 

@@ -61,9 +61,14 @@ def problem_of(error: KubeCollectorError) -> statuses.Problem:
 
 
 def action_of(error: KubeCollectorError) -> statuses.Action:
-    """What a reader does next. Only an answer of the server decides; a lost connection says nothing but its loss."""
+    """What a reader does next. Only an answer of the server decides; a lost connection says nothing but its loss.
+
+    A certificate that does not verify may be a new one: whom we trust is read again with who we are.
+    """
     if isinstance(error, ServerBusy | Refused):
         return statuses.action_for(error.problem)
+    if isinstance(error, Untrusted):
+        return statuses.Action.REFRESH_TOKEN
     return statuses.Action.RECONNECT_BACKOFF
 
 

@@ -56,6 +56,8 @@ class ScriptedTransport:
         self.streams = streams or []
         self.probes = probes or [page("1")]
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.patience_s: list[float] = []
+        """Read time-out of each list."""
         self.refreshes = 0
         self.aborted = False
         self.on_end: Callable[[], None] = lambda: None
@@ -70,6 +72,7 @@ class ScriptedTransport:
         self.requests.append(("probe" if is_probe else "list", dict(query)))
         if is_probe:
             return self._given(self.probes.pop(0) if len(self.probes) > 1 else self.probes[0])
+        self.patience_s.append(read_timeout_s)
         return self._given(self._next(self.lists))
 
     @contextlib.contextmanager

@@ -13,7 +13,7 @@ from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.progress import State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
-from pipeline.kubeapi.transport import ConnectionLost, StreamSilent
+from pipeline.kubeapi.transport import ConnectionLost, StreamSilent, Untrusted
 from tests.support.scripted_transport import (
     FakeClock,
     ScriptedTransport,
@@ -170,6 +170,20 @@ def test_a_list_that_fails_is_tried_for_ever_and_told() -> None:
     assert "leader changed" in retries[0].error
     assert [each.after_s for each in run.of(tell.Back)] == [0.5 + 1 + 2]
     assert run.watched_from[:2] == ["10", "50"]
+
+
+def test_a_list_that_brings_nothing_in_time_is_given_more_of_it() -> None:
+    silent = StreamSilent("nothing came in time")
+    run = Run(lists=[silent, silent, silent, silent, page("10")], streams=[], options=Options(list_read_timeout_s=60.0))
+    assert run.transport.patience_s[:5] == [60.0, 120.0, 240.0, 240.0, 240.0]
+    assert run.of(tell.ListPage)[0].version == "10"
+
+
+def test_a_certificate_that_does_not_verify_may_be_a_new_one_so_whom_we_trust_is_read_again() -> None:
+    run = Run(lists=[Untrusted("unknown issuer"), Untrusted("unknown issuer"), page("10")], streams=[])
+    assert run.transport.refreshes == 2
+    assert [each.wait_s > 0 for each in run.of(tell.Retrying)[:2]] == [False, True], "at once, then as any failure"
+    assert run.of(tell.ListPage)
 
 
 def test_an_expired_token_begins_the_list_again() -> None:
