@@ -51,6 +51,14 @@ class Lists:
         if watch.listing is not None:
             watch.listing.add(projection.uid_of(raw))
 
+    def gone(self, watch: Watch, uid: str, received_ms: int) -> None:
+        """An object whose last state cannot be read is gone for all that."""
+        known = self._objects.get(uid)
+        if watch.listing is not None:
+            watch.changes.pop(uid, None)
+        if known is not None and known.kind is watch.kind:
+            self._intake.lose(known, received_ms, None)
+
     def frame(self, watch: Watch, sight: Sight | EventSight) -> None:
         """An object as the watch shows it; also between two pages of a list."""
         if watch.listing is not None:

@@ -91,6 +91,12 @@ class Mirror:
         self._settle(watch, received_ms, listed=False)
         return self._written()
 
+    def kind_listed(self, key: str, received_ms: int) -> list[Record]:
+        """After `kind_absent`: it can be seen again, and everything since its last list was told or is about to be."""
+        watch = self._stages.watch(key)
+        self._settle(watch, received_ms, listed=True)
+        return self._written()
+
     def list_begin(self, key: str, received_ms: int) -> None:
         """A list of the kind begins, or begins anew."""
         watch = self._stages.watch(key)
@@ -142,9 +148,17 @@ class Mirror:
         return self._written()
 
     def frame(self, key: str, type: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
-        """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read."""
+        """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read.
+
+        The end of what cannot be read is an end all the same: it is among the records of the next call.
+        """
         watch = self._stages.watch(key)
-        sight = self._read(watch.kind, _CHANGES[type], raw, Arrival(received_ms, lossy))
+        try:
+            sight = self._read(watch.kind, _CHANGES[type], raw, Arrival(received_ms, lossy))
+        except Terminal:
+            if type == "DELETED":
+                self._stages.do(watch, partial(self._lists.gone, watch, projection.uid_of(raw), received_ms))
+            raise
         if watch.open:
             self._lists.frame(watch, sight)
         else:

@@ -3,13 +3,16 @@
 The last contact of a watch is its last frame, bookmark or whole list, or the orderly end of a stream that delivered;
 an ERROR frame or a refused connection is none (rule P5). A list that follows an expiry, a cut or a restart may show
 what changed since the last contact: its differences carry it, and one gap record says so.
+
+A kind whose first list fails and fails, while other kinds come, is taken for absent until it comes after all: one
+broken conversion webhook must not hold back what waits for its kind.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,8 +20,11 @@ from collector.kinds.mirror import Mirror
 from collector.spool.checkpoint import Watch
 from pipeline.errors import Terminal
 from pipeline.kubeapi import happenings as tell
-from pipeline.kubeapi.happenings import Happening, How, Why
+from pipeline.kubeapi.happenings import Doing, Happening, How, Why
 from pipeline.records.envelope import Record
+
+PATIENCE_MS: Final = 30_000
+"""How long a kind is waited for whose first list fails while the lists of others come."""
 
 
 class Dead(NamedTuple):
@@ -34,6 +40,10 @@ class _Place(msgspec.Struct):
     version: str = ""
     contact_ms: int | None = None
     listed: bool = False
+    absent: bool = False
+    """It was told to the mirror as not to be had."""
+    asked_ms: int | None = None
+    """When its first list began."""
     delivered: bool = False
     lost_from: int | None = None
     lost_version: str | None = None
@@ -66,6 +76,9 @@ class Follower:
             case tell.WatchStarted():
                 self.counts[watch, "resumed"] += place.delivered
                 place.delivered = False
+                if place.absent and place.listed:  # allowed again, and what came meanwhile follows
+                    place.absent = False
+                    return self._mirror.kind_listed(watch, happening.at_ms)
             case tell.StreamEnded():
                 if happening.how is How.ORDERLY and place.delivered:
                     place.contact_ms = happening.at_ms
@@ -75,7 +88,10 @@ class Follower:
             case tell.Expired():
                 self._expired(watch, place, happening)
             case tell.Forbidden() | tell.NotServed():
-                return self._mirror.kind_absent(watch, happening.at_ms)
+                return self._absent(watch, place, happening.at_ms)
+            case tell.Retrying(doing=Doing.LIST):
+                if self._is_hopeless(place, happening.at_ms):
+                    return self._absent(watch, place, happening.at_ms)
             case tell.Silent():
                 self.counts[watch, "silent"] += 1
         return []
@@ -83,6 +99,10 @@ class Follower:
     def absent(self, watches: Iterable[str], received_ms: int) -> list[Record]:
         """These kinds are not watched here, so nothing waits for them."""
         return [record for watch in watches for record in self._mirror.kind_absent(watch, received_ms)]
+
+    def unlisted(self) -> list[str]:
+        """Watches that were begun and whose first list has not come."""
+        return [watch for watch, place in self._places.items() if not place.listed and not place.absent]
 
     def tick(self, now_ms: int) -> list[Record]:
         """Log time has come to `now_ms`."""
@@ -110,11 +130,21 @@ class Follower:
         return records
 
     def _list_started(self, watch: str, place: _Place, happening: tell.ListStarted | tell.ListRestarted) -> None:
+        place.asked_ms = happening.at_ms if place.asked_ms is None else place.asked_ms
         known_before = place.listed or bool(place.version)
         if known_before and place.lost_from is None and isinstance(happening, tell.ListStarted):
             place.lost_from, place.lost_version = place.contact_ms, place.version or None
             place.why = "restart" if happening.why is Why.START else str(happening.why)
         self._mirror.list_begin(watch, happening.at_ms)
+
+    def _is_hopeless(self, place: _Place, at_ms: int) -> bool:
+        if place.listed or place.absent or place.asked_ms is None or at_ms - place.asked_ms < PATIENCE_MS:
+            return False
+        return any(other.listed for other in self._places.values())
+
+    def _absent(self, watch: str, place: _Place, at_ms: int) -> list[Record]:
+        place.absent = True
+        return self._mirror.kind_absent(watch, at_ms)
 
     def _page(self, watch: str, place: _Place, page: tell.ListPage) -> list[Record]:
         records: list[Record] = []
@@ -130,6 +160,7 @@ class Follower:
         )
         self.counts[watch, "lists"] += 1
         place.version, place.contact_ms, place.listed, place.delivered = page.version, page.at_ms, True, True
+        place.absent = False
         place.lost_from = place.lost_version = None
         return records
 

@@ -322,6 +322,31 @@ def test_an_object_that_cannot_be_read_is_refused_and_changes_nothing(raw):
     assert cluster.known().upserts == []
 
 
+def test_the_end_of_an_object_is_told_though_its_last_state_cannot_be_read():
+    cluster = Cluster()
+    cluster.add(JOBS, thing("train"))
+    cluster.wrote()
+    broken = {**thing("train"), "spec": {"parallelism": "many"}}
+    with pytest.raises(Terminal):
+        cluster.delete(JOBS, broken)
+    cluster.pass_ms(1)
+    assert cluster.said() == ["deleted train of Job train"]
+    with pytest.raises(Terminal):
+        cluster.delete(JOBS, broken)
+    cluster.pass_ms(1)
+    assert cluster.wrote() == []
+
+
+def test_a_kind_that_is_forbidden_for_a_while_proves_absence_again_afterwards():
+    cluster = Cluster()
+    cluster.absent(JOBS)
+    cluster.take(cluster.mirror.kind_listed(JOBS, cluster.now))
+    cluster.add(PODS, owned(pod("train-0"), "Job", "train"))
+    assert cluster.wrote() == [], "its job may come any moment"
+    cluster.add(JOBS, thing("train"))
+    assert cluster.said() == ["added train of Job train", "added train-0 of Job train"]
+
+
 def test_an_object_without_uid_gets_one_from_its_name_and_creation():
     cluster = Cluster()
     for made in ("2027-01-15T08:00:00Z", "2027-01-15T08:00:01Z"):
