@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,13 +15,13 @@ from collector.settings import Settings
 from collector.spool.spool import Spool
 from collector.watch import reports, resume
 from collector.watch.follower import Follower
-from collector.watch.live import Live, Told
+from collector.watch.inbox import Inbox, Told
+from collector.watch.live import Identified, Live
 from collector.watch.scribe import REPLAY, Scribe
 from pipeline import clock
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import Terminal, Transient, UserError
-from pipeline.kubeapi import server
+from pipeline.errors import Transient, UserError
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
 from pipeline.kubeapi.options import Options
@@ -35,10 +34,15 @@ log = logs.get(__name__)
 
 _TURN_S = 0.05
 """How long a turn gathers before it makes durable what came: the price of one fsync is shared by its records."""
-_TURN_HAPPENINGS = 500
 _CHECKPOINT_S = 0.5
-_RETRY_S = 5.0
+_LONG_TURN_S = 0.25
+"""How long it goes on gathering while there is a backlog: then records must not pile up in memory."""
 _BLOCKED_S = 1.0
+_LEAST_SEGMENTS = 4
+"""Of a small log: only a segment that has ended can be removed."""
+_STOP_S = 5.0
+"""For all watches together; one that waits for the head of an answer cannot be ended sooner, and is left behind."""
+CONNECTIONS = 64
 SOURCE = "kube-collector/collector"
 
 
@@ -65,22 +69,29 @@ class _Writing:
 
     def __init__(self, settings: Settings, places: Places, cluster: str) -> None:
         spool = settings.spool
+        self.kinds = kinds(settings)
         self.cluster = cluster
         self.spool = Spool(
             places,
             options=LogOptions(
                 cluster=cluster,
                 source=SOURCE,
-                segment_bytes=spool.segment_bytes,
+                segment_bytes=min(spool.segment_bytes, spool.max_bytes // _LEAST_SEGMENTS),
                 keep_s=spool.keep_log,
                 max_bytes=spool.max_bytes,
                 min_free_bytes=spool.min_free_bytes,
             ),
         )
-        self.kinds = kinds(settings)
         limits = projection.Limits(annotations=frozenset(settings.annotations))
         options = MirrorOptions(kinds=self.kinds, tenant_label=settings.tenant_label, limits=limits)
         self.mirror = Mirror(cluster, SOURCE, options)
+
+    def close(self) -> None:
+        """Gives the spool back. What a full disk did not take is asked for again: the checkpoint is before it."""
+        try:
+            self.spool.close()
+        except Transient as error:
+            log.error("spool_not_synced", error=str(error))
 
 
 class Collector:
@@ -88,18 +99,22 @@ class Collector:
 
     name = "collector"
 
-    def __init__(self, settings: Settings, places: Places, cluster: str) -> None:
+    def __init__(
+        self, settings: Settings, places: Places, cluster: str, watching: Options | None = None, **asking: float
+    ) -> None:
+        """`watching` and `asking` (`soon_s`, `later_s` of `Live`) stand for those of a real cluster; tests shorten them."""
         self._settings = settings
         self._places = places
         self._cluster = cluster
+        self._watching = watching or options(settings)
+        self._asking = asking
         self._loop = Loop(self.name, self._run)
         self._live: Live | None = None
         self._scribe: Scribe | None = None
-        self._trouble = "not connected yet"
 
     def start(self) -> None:
         """Opens the spool and reads the credentials. Raises UserError when either cannot be had."""
-        self._client = Client(Credentials(self._settings.kubeconfig, self._settings.context), 64)
+        self._client = Client(Credentials(self._settings.kubeconfig, self._settings.context), CONNECTIONS)
         self._writing = _Writing(self._settings, self._places, self._cluster)
         self._loop.start()
 
@@ -108,11 +123,15 @@ class Collector:
         self._loop.stop(deadline_s)
 
     def checks(self) -> list[Check]:
-        """Alive; connected; taken in by the spool; and each watch within its time."""
-        found = [self._loop.check(), Check("cluster", not self._trouble, self._trouble or self._client.host)]
-        if self._scribe is not None:
-            found.append(Check("spool", not self._scribe.blocked, self._scribe.blocked or "takes records"))
-        return found + reports.checks(self.progress(), clock.now_ms(), self._settings.silent_after)
+        """Alive; connected; taken in by the spool; each watch within its time; each kind's group answers."""
+        found = [self._loop.check()]
+        live, scribe = self._live, self._scribe
+        if live is None or scribe is None:
+            return [*found, Check("cluster", False, "not connected yet")]
+        found.append(Check("cluster", not live.trouble, live.trouble or self._client.host))
+        found.append(Check("spool", not scribe.blocked, scribe.blocked or "takes records"))
+        found += reports.checks(live.progress, clock.now_ms(), self._settings.silent_after)
+        return found + [Check(f"watch {name}", False, error) for name, error in sorted(live.unanswered.items())]
 
     def progress(self) -> dict[str, Any]:
         """How far each watch is, by kind."""
@@ -124,49 +143,23 @@ class Collector:
 
     def _run(self, loop: Loop) -> None:
         writing = self._writing
-        saved = writing.spool.checkpoint.load()
-        ahead = resume.changes_of(writing.spool.tail(), writing.kinds, saved.watches)
-        writing.mirror.restore(resume.brought_up(writing.spool.checkpoint.known(), ahead))
-        follower = Follower(writing.mirror, saved.watches)
-        self._scribe = scribe = Scribe(writing.spool, writing.mirror, follower, known=ahead)
-        live = Live(self._client, writing.kinds, self._options())
+        live = Live(self._client, writing.kinds, self._watching, **self._asking)
         try:
-            self._connect(loop, live, scribe)
+            saved = writing.spool.checkpoint.load()
+            ahead = resume.changes_of(writing.spool.tail(), writing.kinds, saved.watches)
+            writing.mirror.restore(resume.brought_up(writing.spool.checkpoint.known(), ahead))
+            follower = Follower(writing.mirror, saved.watches)
+            self._scribe = scribe = Scribe(writing.spool, writing.mirror, follower, known=ahead)
+            self._live = live
+            live.start()
             self._follow(loop, live, scribe, follower)
-        finally:
-            live.stop()
-            for watch, happening in _drained(live.told):
-                scribe.hear(watch, happening)
+            live.stop(_STOP_S)
+            while (told := live.told.take()) is not None:
+                self._hear(loop, scribe, told)
             scribe.checkpoint(clock.now_ms())
-            writing.spool.close()
-
-    def _connect(self, loop: Loop, live: Live, scribe: Scribe) -> None:
-        """Until the server answers: time passes, the process is alive and not ready."""
-        while not loop.stopping.is_set():
-            try:
-                self._claim()
-                absent = live.begin()
-            except (Transient, Terminal) as error:
-                if str(error) != self._trouble:
-                    log.error("cluster_unreachable", host=self._client.host, error=str(error), again_in_s=_RETRY_S)
-                self._trouble = str(error)
-            else:
-                self._trouble, self._live = "", live
-                scribe.absent(absent, clock.now_ms())
-                return
-            until_s = clock.monotonic_s() + _RETRY_S
-            while clock.monotonic_s() < until_s and not loop.stopping.wait(_CHECKPOINT_S):
-                loop.beat()
-                scribe.tick(clock.now_ms())
-                scribe.flush()
-
-    def _claim(self) -> None:
-        try:
-            uid = server.cluster_uid(self._client)
-        except Terminal as error:
-            log.warning("cluster_identity_unknown", error=str(error))
-            return
-        self._writing.spool.checkpoint.claim(uid)
+        finally:
+            live.stop(0.0)
+            writing.close()
 
     def _follow(self, loop: Loop, live: Live, scribe: Scribe, follower: Follower) -> None:
         checkpoint_s = clock.monotonic_s()
@@ -175,24 +168,35 @@ class Collector:
             if scribe.blocked:
                 loop.stopping.wait(_BLOCKED_S)
             else:
-                for watch, happening in _gathered(live.told):
-                    scribe.hear(watch, happening)
+                for told in _gathered(live.told):
+                    self._hear(loop, scribe, told)
             scribe.tick(clock.now_ms())
             if clock.monotonic_s() - checkpoint_s >= _CHECKPOINT_S:
                 scribe.checkpoint(clock.now_ms())
                 checkpoint_s = clock.monotonic_s()
             else:
                 scribe.flush()
-            reports.measure(follower, self.progress(), clock.now_ms())
-            live.ask_again()
+            reports.measure(follower, live.progress, clock.now_ms())
 
-    def _options(self) -> Options:
-        return Options(
-            page_limit=self._settings.page_limit,
-            streamed_list=self._settings.streamed_list,
-            watch_timeout_s=self._settings.watch_timeout,
-            silent_s=self._settings.silent_after,
-        )
+    def _hear(self, loop: Loop, scribe: Scribe, told: Told) -> None:
+        watch, happening = told
+        if isinstance(happening, Identified):
+            self._claim(loop, happening.uid)
+        else:
+            scribe.hear(watch, happening)
+
+    def _claim(self, loop: Loop, uid: str) -> None:
+        """Before anything of the cluster is written: its name must be its own. Raises UserError when it is another's."""
+        while uid:
+            try:
+                self._writing.spool.checkpoint.claim(uid)
+            except Transient as error:
+                log.error("spool_blocked", error=str(error))
+                loop.beat()
+                if loop.stopping.wait(_BLOCKED_S):
+                    return
+            else:
+                return
 
 
 class Replayer:
@@ -254,7 +258,7 @@ class Replayer:
                 loop.beat()
                 scribe.checkpoint(self.at_ms)
         finally:
-            writing.spool.close()
+            writing.close()
 
     def _play(self, loop: Loop, scribe: Scribe, known: set[str]) -> None:
         began_s, flushed_s = clock.monotonic_s(), clock.monotonic_s()
@@ -276,6 +280,7 @@ class Replayer:
             loop.beat()
             self.at_ms = beat.t
             _perform(scribe, beat, known)
+        scribe.end(self.at_ms)
 
 
 def stage(loaded: Loaded) -> Collector | Replayer:
@@ -294,20 +299,21 @@ def _perform(scribe: Scribe, beat: Beat, known: set[str]) -> None:
     scribe.beat()
 
 
-def _gathered(told: queue.Queue[Told]) -> Iterator[Told]:
-    """What comes within a turn; at least a turn's time passes only when nothing comes."""
-    deadline_s = clock.monotonic_s() + _TURN_S
-    for _ in range(_TURN_HAPPENINGS):
-        left_s = deadline_s - clock.monotonic_s()
-        try:
-            yield told.get(timeout=left_s) if left_s > 0 else told.get_nowait()
-        except queue.Empty:
+def _gathered(told: Inbox) -> Iterator[Told]:
+    """What comes within a turn, longer while there is a backlog."""
+    began_s = clock.monotonic_s()
+    while (past_s := clock.monotonic_s() - began_s) < _LONG_TURN_S:
+        each = told.take(max(0.0, _TURN_S - past_s))
+        if each is None:
             return
+        yield each
 
 
-def _drained(told: queue.Queue[Told]) -> Iterator[Told]:
-    while True:
-        try:
-            yield told.get_nowait()
-        except queue.Empty:
-            return
+def options(settings: Settings) -> Options:
+    """How watches are kept, as the settings say."""
+    return Options(
+        page_limit=settings.page_limit,
+        streamed_list=settings.streamed_list,
+        watch_timeout_s=settings.watch_timeout,
+        silent_s=settings.silent_after,
+    )

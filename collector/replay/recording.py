@@ -24,7 +24,7 @@ import msgspec
 from pipeline.errors import KubeCollectorError, UserError
 from pipeline.kubeapi import frames, statuses
 from pipeline.kubeapi import happenings as tell
-from pipeline.kubeapi.happenings import Happening, How, Why
+from pipeline.kubeapi.happenings import Doing, Happening, How, Why
 
 _PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)/(?:namespaces/[^/]+/)?(?P<plural>[^/]+)$")
 _ASIDE = ("-watchlist", "-late")
@@ -216,14 +216,17 @@ class _Watch:
         if action is statuses.Action.DISABLE_KEEP_OTHERS:
             yield tell.Forbidden(t, str(problem))
         elif action is statuses.Action.NOT_SERVED:
+            self._why = Why.SERVED_AGAIN if self._version else self._why
             yield tell.NotServed(t, str(problem))
         elif not self._listing:
             yield from self._expire(t, problem)
+        elif action is not statuses.Action.RELIST:
+            yield tell.Retrying(t, Doing.LIST, 0, 0.0, action, str(problem))
 
     def _expire(self, t: int, problem: statuses.Problem) -> Iterator[Happening]:
         if statuses.action_for(problem) is statuses.Action.RELIST:
-            self._why = Why.EXPIRED
-            yield tell.Expired(t, self._version, self._alive_ms, Why.EXPIRED)
+            self._why = Why.AHEAD if problem.ahead else Why.EXPIRED
+            yield tell.Expired(t, self._version, self._alive_ms, self._why)
 
 
 def _happenings(path: Path, watch: str) -> Iterator[Played]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import queue
+import contextlib
 import signal
 import sys
 import threading
@@ -20,12 +20,15 @@ from pipeline import clock
 from pipeline.cli import progress, replays
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import BadUsage, Transient, Unreachable
+from pipeline.errors import BadUsage, Terminal, Transient, Unreachable, UserError
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
-from pipeline.kubeapi.options import Options
+from pipeline.process import deaths
 from pipeline.records import sla
 from pipeline.telemetry import logs
+
+_TURN_S = 0.2
+_STOP_S = 5.0
 
 
 def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterable[str] | None) -> int:
@@ -39,7 +42,7 @@ def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterab
         Recording(folder),
         parse_pace(speed),
     )
-    with _interrupts() as stop:
+    with _interrupts() as stop, _deaths(stop) as dead:
         stage.start()
         seconds = max(1, (stage.end_ms - stage.begin_ms) // 1000)
         with progress.track("replaying", total=seconds, unit="recorded seconds") as advance:
@@ -49,43 +52,57 @@ def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterab
                 advance(now - shown)
                 shown = now
         stage.stop(10.0)
+    if dead:
+        raise dead[0]
     return 130 if stop.is_set() else 0
 
 
 def record(folder: Path, duration: str | None, loaded: Loaded) -> int:
-    """Records until the duration has passed or Ctrl-C, which is the ordinary end. Raises Unreachable without a cluster."""
+    """Records until the duration has passed or Ctrl-C, which is the ordinary end.
+
+    Raises Unreachable without a cluster, UserError when the folder or the disk takes nothing.
+    """
     settings = loaded.of(Settings)
     logs.setup(loaded.ground.log, cluster=loaded.ground.cluster.name)
     for_s = _seconds(duration)
-    client = Client(Credentials(settings.kubeconfig, settings.context), 64)
     kinds = app.kinds(settings)
-    live = Live(client, kinds, Options(page_limit=settings.page_limit, watch_timeout_s=settings.watch_timeout))
+    client = Client(Credentials(settings.kubeconfig, settings.context), app.CONNECTIONS)
+    live = Live(client, kinds, app.options(settings))
     recorder = Recorder(folder, loaded.ground.cluster.name, kinds, frozenset(settings.annotations))
-    try:
-        live.begin()
-    except Transient as error:
-        recorder.close()
-        raise Unreachable(
-            f"the cluster does not answer: {error}", where=client.host, fix="Check --kubeconfig."
-        ) from error
-    until_s = clock.monotonic_s() + for_s
-    with _interrupts() as stop:
-        while clock.monotonic_s() < until_s and not stop.is_set():
-            _take(live, recorder)
-        live.stop()
-        while not live.told.empty():
-            _take(live, recorder)
-        recorder.close()
+    _connect(live, client.host, recorder)
+    with _interrupts() as stop, _deaths(stop) as dead, _disk(folder), contextlib.closing(recorder):
+        live.start()
+        _listen(live, recorder, clock.monotonic_s() + for_s, stop)
+    if dead:
+        raise dead[0]
     skipped = f", {recorder.skipped} objects that could not be read left out" if recorder.skipped else ""
     sys.stderr.write(f"{recorder.lines} lines in {folder}{skipped}\n")
     return 0
 
 
-def _take(live: Live, recorder: Recorder) -> None:
+def _connect(live: Live, host: str, recorder: Recorder) -> None:
     try:
-        recorder.take(*live.told.get(timeout=0.2))
-    except queue.Empty:
-        pass
+        live.begin()
+    except (Transient, Terminal) as error:
+        live.stop(0.0)
+        recorder.discard()
+        raise Unreachable(
+            f"the cluster does not answer: {error}", where=host, fix="`kube-collector doctor cluster` says more."
+        ) from error
+
+
+def _listen(live: Live, recorder: Recorder, until_s: float, stop: threading.Event) -> None:
+    """Until the time is up; then what was told before."""
+    try:
+        while clock.monotonic_s() < until_s and not stop.is_set():
+            told = live.told.take(_TURN_S)
+            if told is not None:
+                recorder.take(*told)
+        live.stop(_STOP_S)
+        while (told := live.told.take()) is not None:
+            recorder.take(*told)
+    finally:
+        live.stop(0.0)
 
 
 def _seconds(duration: str | None) -> float:
@@ -95,6 +112,28 @@ def _seconds(duration: str | None) -> float:
         return sla.parse_duration_ms(duration) / 1000
     except ValueError as error:
         raise BadUsage(f"--for {duration}: {error}", fix="Write a duration such as 30s or 10m.") from None
+
+
+@contextmanager
+def _deaths(stop: threading.Event) -> Iterator[list[BaseException]]:
+    """What a thread ended by; it sets the event."""
+    found: list[BaseException] = []
+
+    def tell(_: str, error: BaseException) -> None:
+        found.append(error)
+        stop.set()
+
+    with deaths.watched(tell):
+        yield found
+
+
+@contextmanager
+def _disk(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        fix = "What was written before can be replayed; free space, or name a folder on another disk."
+        raise UserError(f"the recording ended: {error.strerror or error}", where=str(folder), fix=fix) from error
 
 
 @contextmanager

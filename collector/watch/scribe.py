@@ -24,6 +24,9 @@ log = logs.get(__name__)
 REPLAY = "replay"
 """Key under which a replay keeps how many beats of its recording are in the log."""
 
+_LONGEST_WAIT_MS = 10_000
+"""Longer than anything is held back for a link or an object."""
+
 
 class Scribe:
     """Used by one thread.
@@ -78,6 +81,12 @@ class Scribe:
         """One more moment of a recording was taken in completely."""
         if self._beats is not None:
             self._beats += 1
+
+    def end(self, now_ms: int) -> None:
+        """A recording is over: what was waited for does not come any more."""
+        self._keep(self._follower.absent(self._follower.unlisted(), now_ms))
+        self._keep(self._follower.tick(now_ms + _LONGEST_WAIT_MS))
+        self.beat()
 
     def flush(self) -> None:
         """Makes all records durable and readable; sets `blocked` when that cannot be."""

@@ -150,8 +150,8 @@ class Cluster:
         self._found_in = found_in
         self._tier = tier
         self._gates = [f"--feature-gates={gates}"] if gates else []
-        self._etcd_port, self._api_port = free_port(), free_port()
-        self.url = f"https://127.0.0.1:{self._api_port}"
+        self._etcd_port, self.port = free_port(), free_port()
+        self.url = f"https://127.0.0.1:{self.port}"
         self._running: list[Program] = []
         self._api_flags = [*api_flags, *self._gates]
 
@@ -296,7 +296,7 @@ class Cluster:
             f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
-            f"--secure-port={self._api_port}",
+            f"--secure-port={self.port}",
             "--endpoint-reconciler-type=none",
             f"--cert-dir={self.folder}",
             f"--token-auth-file={self.folder / 'tokens.csv'}",
