@@ -24,12 +24,12 @@ def follow(state: JobState, noted: Noted, sight: Sight) -> int | None:
 
     Returns the number of an episode that turned out to be none and was taken out.
     """
-    if (not noted.pod or state.least is None) and finished(state) is None:
+    if (not noted.pod or state.least is None) and (finished(state) is None or state.episode is None):
         minimum.look(state)
     least = state.least
     episode = state.episode
     if episode is None:
-        if not _someone_waits(state):
+        if not _someone_waits(state) and not _came_unseen(state, sight):
             return None
         episode = _first(state, noted, sight, least)
     if _of_current(state, episode, noted, sight, least):
@@ -68,6 +68,12 @@ def _someone_waits(state: JobState) -> bool:
     if any(not one.finished for one in state.admissions.values()):
         return True
     return state.counts.alive > state.counts.succeeded
+
+
+def _came_unseen(state: JobState, sight: Sight) -> bool:
+    """Whether it began since the last look at the cluster: then it waited, even if all of it is over by now."""
+    since, created = sight.unseen_since, state.created_ms
+    return since is not None and created is not None and created >= since
 
 
 def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Episode:

@@ -1,7 +1,7 @@
 """Rules P2 to P5 and P12: when waits begin and end."""
 
 from pipeline.records import times
-from tests.support.story import BEGIN_MS, KUEUE, NATIVE_GROUP, VOLCANO, VOLCANO_GROUP, Story
+from tests.support.story import BATCH, BEGIN_MS, KUEUE, NATIVE_GROUP, VOLCANO, VOLCANO_GROUP, Story
 
 SHORT = "0/8 nodes are available: 8 Insufficient cpu."
 
@@ -347,3 +347,42 @@ def test_running_since_is_kept_apart_from_the_end_of_the_wait():
     story.pod("a", phase="Running").after(3000).pod("b", phase="Running")
     wait = story.tell().wait
     assert (at(wait, "scheduled_at"), at(wait, "running_at"), wait["startup_ms"]) == (10, 7010, 7000)
+
+
+def came_and_went(story, *pods, unseen_since):
+    """A batch job that is created, placed pod by pod, and complete when a list shows it all at last."""
+    begun = {
+        name: story._new(kind, name) for kind, name in (("Job", story.job.name), *(("Pod", name) for name in pods))
+    }
+    for name in pods:
+        begun[name]["spec"]["nodeName"] = "n"
+        begun[name]["status"] = {"conditions": [story.after(2000)._condition("PodScheduled", "True", "", "")]}
+    complete = story.after(20_000)._condition("Complete", "True", "", "")
+    story.after(30_000).objects.update(begun)
+    seen = {"change": "added", "synthetic": True, "unseen_since": unseen_since, "start_observed": False}
+    spec = {"parallelism": len(pods), "completions": len(pods)}
+    story.put("Job", BATCH, story.job.name, spec=spec, status={"conditions": [complete]}, **seen)
+    for name in pods:
+        story.put("Pod", "", name, status={"phase": "Succeeded"}, **seen)
+    return story
+
+
+def test_p5_a_job_that_came_and_went_while_nobody_looked_has_its_wait():
+    told = came_and_went(Story(), "a", "b", unseen_since=BEGIN_MS - 500).tell()
+    assert (told.wait["phase"], at(told.wait, "started_at"), at(told.wait, "scheduled_at")) == ("scheduled", 999, 4999)
+    assert (told.codes(), told.wait["gap_ms"]) == (["gap"], 4000)
+
+
+def test_p5_a_job_that_was_done_before_the_last_look_has_none():
+    assert came_and_went(Story(), "a", unseen_since=BEGIN_MS + 25_000).tell().waits == []
+
+
+def test_p5_a_lone_pod_that_came_and_went_while_nobody_looked_has_its_wait():
+    story = Story("Pod", "", "train")
+    pod = story._new("Pod", "train")
+    pod["spec"]["nodeName"] = "n"
+    pod["status"] = {"conditions": [story.after(3000)._condition("PodScheduled", "True", "", "")]}
+    story.after(30_000).objects["train"] = pod
+    seen = {"change": "added", "synthetic": True, "unseen_since": BEGIN_MS - 500, "start_observed": False}
+    wait = story.put("Pod", "", "train", status={"phase": "Succeeded"}, **seen).tell().wait
+    assert (wait["phase"], at(wait, "scheduled_at")) == ("scheduled", 3999)
