@@ -1,0 +1,220 @@
+"""A live pipeline killed again and again while its cluster is busy, compared with what the API server says happened.
+
+Of pods and jobs every state that came while somebody watched must be in `object_change`, none that the server does not
+know, none twice. While nobody watches states may pass unseen, which gap records say; what every object came to is there
+all the same. Of jobs, each has one wait: its end is that of its pods within a second, its parts and hours tile it, and
+there is a violation exactly where the promise was broken.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from collector import app as collector_app
+from collector import rights
+from collector.settings import Settings
+from pipeline.config.places import Places
+from pipeline.log import LogReader, Position
+from pipeline.records import codec, times
+from pipeline.records.envelope import GapRecord
+from tests.chaos import deaths
+from tests.chaos.load import NAMESPACE, PROMISE_S, Load
+from tests.support import cluster
+from tests.support.cluster import Cluster, poll
+from tests.support.running import Pipeline
+from tests.support.truth import State, Truth
+
+LONGEST_S = 25.0
+SLACK_MS = 1500
+"""Two watchers see a frame at two moments."""
+QUIET_S = 10.0
+SECOND_MS = 1000
+Row = dict[str, Any]
+
+
+class Seen(NamedTuple):
+    """What the server says: every state of pods and jobs, by uid."""
+
+    pods: dict[str, list[State]]
+    jobs: dict[str, list[State]]
+
+
+def run(folder: Path, *, kills: int, seed: int, rate: float) -> bool:
+    """Prints every death and everything that is wrong; whether nothing is."""
+    dice = random.Random(seed)
+    counts: Counter[str] = Counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    with Cluster(cluster.programs(), folder / "kube", tier=3) as kube:
+        role = yaml.safe_load_all(rights.role(collector_app.kinds(Settings()), service_account="x", namespace="x"))
+        kube.allow("collector", next(role)["rules"])
+        arguments = ("--kubeconfig", str(kube.kubeconfig("collector")), "--set", "cluster.name=live")
+        pipeline = Pipeline(folder / "data", *arguments)
+        with pipeline, _truth(kube, "", "pods") as pods, _truth(kube, "batch/v1", "jobs") as jobs:
+            pipeline.stop()
+            with Load(kube, dice, rate) as load:
+                for death in deaths.drawn(dice, kills, dict.fromkeys(deaths.GROUPS, kills // 6), LONGEST_S):
+                    deaths.live_and_die(pipeline, death, counts)
+                pipeline.start()
+                load.stop()
+                assert load.failure is None, load.failure
+                print(f"{load.jobs} jobs were made", flush=True)
+                poll("the cluster is quiet", lambda: min(pods.idle_s(), jobs.idle_s()) > QUIET_S, 120)
+            seen = Seen(pods.states, jobs.states)
+            poll("the last states are there", lambda: not _behind(pipeline, pods, jobs), 60)
+            assert not pods.broken
+            assert not jobs.broken
+            wrong = _objects(pipeline, seen) + _waits(pipeline, seen)
+    print(deaths.told(counts))
+    for each in wrong[:40]:
+        print(f"  {each}")
+    print(f"{len(wrong)} wrong")
+    return not wrong
+
+
+def _truth(kube: Cluster, group: str, plural: str) -> Truth:
+    prefix = f"/apis/{group}" if group else "/api/v1"
+    return Truth(kube, f"{prefix}/namespaces/{NAMESPACE}/{plural}")
+
+
+def _behind(pipeline: Pipeline, *truths: Truth) -> set[str]:
+    """Objects of which the last state is not in the tables."""
+    have = {
+        (row["uid"], row["object_version"]) for row in pipeline.sql("SELECT uid, object_version FROM object_change")
+    }
+    return {uid for truth in truths for uid in truth.live() if (uid, truth.states[uid][-1].version) not in have}
+
+
+def _objects(pipeline: Pipeline, seen: Seen) -> list[str]:
+    """What is lost, too much or double among the states of pods and jobs."""
+    wrong: list[str] = []
+    gaps = _gaps(pipeline)
+    compared = 0
+    for kind, truth in (("Pod", seen.pods), ("Job", seen.jobs)):
+        rows = pipeline.sql("SELECT * FROM object_change WHERE kind = %s AND namespace = %s", kind, NAMESPACE)
+        by_uid: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            if row["change"] in ("added", "modified", "deleted"):
+                by_uid[row["uid"]].append(row)
+        wrong += [f"extra: {kind} {uid} is no object of the server" for uid in by_uid if uid not in truth]
+        for uid, states in truth.items():
+            compared += len(states)
+            wrong += [f"{kind} {uid}: {each}" for each in _object(states, by_uid[uid], gaps[kind])]
+    print(f"{compared} states of pods and jobs compared, {sum(map(len, gaps.values()))} gap records")
+    return wrong
+
+
+def _object(states: list[State], rows: list[Row], gaps: list[tuple[int, int]]) -> list[str]:
+    wrong: list[str] = []
+    versions = {state.version for state in states}
+    known = Counter(row["object_version"] for row in rows if row["change"] != "deleted")
+    ends = [row for row in rows if row["change"] == "deleted"]
+    wrong += [
+        f"extra: version {row['object_version']} {row['change']}"
+        for row in rows
+        if row["object_version"] not in versions
+    ]
+    wrong += [f"double: version {version}" for version, count in known.items() if count > 1]
+    gone = states[-1].type == "DELETED"
+    if len(ends) != int(gone):
+        wrong.append(f"{len(ends)} ends, deleted is {gone}")
+    for state in states:
+        blind = any(begin - SLACK_MS <= state.at_ms <= end + SLACK_MS for begin, end in gaps)
+        if state.type != "DELETED" and state.version not in known and not blind:
+            wrong.append(f"lost: version {state.version} {state.type} at {state.at_ms}")
+    return wrong
+
+
+def _gaps(pipeline: Pipeline) -> dict[str, list[tuple[int, int]]]:
+    """Times in which nobody watched, by kind, as the log says."""
+    found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    with LogReader(Places(pipeline.data).records, "test", start=Position(0, 0)) as reader:
+        while (batch := reader.read()).entries:
+            for entry in batch.entries:
+                record = codec.decode(entry.line)
+                if isinstance(record, GapRecord):
+                    found[record.data.kind].append((record.data.from_ms, record.data.to_ms))
+    return found
+
+
+def _waits(pipeline: Pipeline, seen: Seen) -> list[str]:
+    """What is wrong about the waits of jobs."""
+    tables = {
+        name: _by_job(pipeline.sql(f"SELECT * FROM {name} WHERE namespace = %s", NAMESPACE))
+        for name in ("job_wait", "wait_segment", "wait_reason_hour", "sla_violation")
+    }
+    wrong = [f"extra: a wait of {uid}, which is no job" for uid in tables["job_wait"] if uid not in seen.jobs]
+    phases: Counter[str] = Counter()
+    for uid, states in seen.jobs.items():
+        rows = tables["job_wait"][uid]
+        if len(rows) != 1:
+            wrong.append(f"Job {uid}: {len(rows)} waits")
+            continue
+        phases[rows[0]["phase"]] += 1
+        placed_ms = _placed_ms(states, seen.pods)
+        wrong += [
+            f"Job {uid}: {each}" for each in _wait(rows[0], states, placed_ms, {n: t[uid] for n, t in tables.items()})
+        ]
+    counts = ", ".join(f"{name} {sum(map(len, found.values()))}" for name, found in tables.items())
+    print(f"{len(seen.jobs)} jobs compared ({dict(phases)}); rows: {counts}")
+    return wrong
+
+
+def _wait(row: Row, states: list[State], placed_ms: int | None, parts: dict[str, list[Row]]) -> list[str]:
+    wrong: list[str] = []
+    gone = states[-1].type == "DELETED"
+    phase = "scheduled" if placed_ms is not None else "cancelled" if gone else "waiting"
+    if row["phase"] != phase:
+        return [f"phase {row['phase']}, should be {phase}"]
+    if placed_ms is not None:
+        late_ms = _ms(row["scheduled_at"]) - placed_ms
+        if not -1 <= late_ms <= SECOND_MS:
+            wrong.append(f"its wait ends {late_ms} ms after its pods say")
+    if row["ended_at"] is not None:
+        for name, column in (("wait_segment", "ms"), ("wait_reason_hour", "wait_ms")):
+            total = sum(part[column] for part in parts[name])
+            if total != row["wait_ms"]:
+                wrong.append(f"{name} sums up to {total} of {row['wait_ms']} ms")
+    promised = bool(states[0].object["metadata"].get("annotations", {}).get("volcano.sh/sla-waiting-time"))
+    broken = promised and row["wait_ms"] >= PROMISE_S * SECOND_MS
+    violations = [each["state"] for each in parts["sla_violation"] if each["state"] != "withdrawn"]
+    if len(violations) != int(broken):
+        wrong.append(f"violations {violations}, a wait of {row['wait_ms']} ms, promised: {promised}")
+    return wrong
+
+
+def _placed_ms(states: list[State], pods: dict[str, list[State]]) -> int | None:
+    """When the last pod that the job needs was bound, as the pods say; None if that never came."""
+    job = states[0].object
+    own = [found for found in pods.values() if _owner(found[0].object) == job["metadata"]["uid"]]
+    bound = sorted(at for at in map(_bound_ms, own) if at is not None)
+    needed = job["spec"]["parallelism"]
+    return bound[needed - 1] if len(bound) >= needed else None
+
+
+def _owner(pod: dict[str, Any]) -> str:
+    return next((owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())), "")
+
+
+def _bound_ms(states: list[State]) -> int | None:
+    for state in states:
+        for condition in state.object.get("status", {}).get("conditions", ()):
+            if condition["type"] == "PodScheduled" and condition["status"] == "True":
+                return times.parse_ms(condition["lastTransitionTime"])
+    return None
+
+
+def _by_job(rows: list[Row]) -> defaultdict[str, list[Row]]:
+    found: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["job_uid"]].append(row)
+    return found
+
+
+def _ms(at: datetime.datetime) -> int:
+    return int(at.replace(tzinfo=datetime.UTC).timestamp() * 1000)
