@@ -13,9 +13,9 @@ from pipeline.config.fields import LIVE, Section
 class Cluster(Section):
     """The cluster that is observed."""
 
-    name: Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(@replay)?$", max_length=63)] = (
-        "default"
-    )
+    name: Annotated[
+        str, pydantic.Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(@replay)?$", max_length=63)
+    ] = "default"
     """Name of the cluster in every record, row and alert. A name that another cluster took is refused at start.
 
     A replay's name ends in `@replay`.
