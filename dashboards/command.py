@@ -34,10 +34,11 @@ def dash(
 
 
 def why(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Name of the job, or KIND/NAME.")],
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Name of the job, KIND/NAME or NAMESPACE/NAME.")],
     namespace: flags.Namespace = None,
     cluster: flags.Cluster = None,
     kind: flags.Kind = None,
+    uid: flags.Uid = None,
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="As of then: -30m, 2026-03-01T10:20:00Z.")
     ] = None,
@@ -51,13 +52,14 @@ def why(
 ) -> None:
     """Say why a job waits or waited: for how long because of what, against which promise, and what would help.
 
-    Without -n the job is looked for in all namespaces. -30m is meant from the log time, so also in a replay.
+    Without -n the job is looked for in all namespaces. -30m is meant from the log time, so also in a replay. Of several
+    jobs that had the name one after the other the newest is meant, with --at the one of that moment.
 
     Examples:
       kube-collector why train-llama -n research
       kube-collector why train-llama --at -2h -o json
     """
-    from dashboards.asking import finding, show
+    from dashboards.asking import finding, listing, show
     from pipeline.cli import times
 
     output.check(format_, ("table", "wide", "json", "yaml"))
@@ -65,8 +67,10 @@ def why(
     filters = flags.narrowed(namespace=namespace, cluster=cluster)
 
     def once(source: Source) -> None:
-        found = finding.one(source, job, filters, kind)
+        found = finding.one(source, job, filters, kind, uid)
         at_ms = None if at is None else times.parse(at, found.now_ms or 0)
+        if at is None:
+            listing.others(found)
         answer = source.why(found.named, at_ms)
         if format_ in ("json", "yaml"):
             output.render_object(answer, format_)
@@ -86,6 +90,7 @@ def jobs(
     tenant: flags.Tenant = None,
     queue: flags.Queue = None,
     kind: flags.Kinds = None,
+    uid: flags.Uid = None,
     phase: Annotated[
         flags.Texts, typer.Option("--phase", metavar="PHASE", help="waiting, scheduled or cancelled.")
     ] = None,
@@ -113,23 +118,25 @@ def jobs(
       kube-collector jobs -n research --phase waiting
       kube-collector jobs train-llama -o yaml
     """
-    from dashboards.asking import columns, listing
+    from dashboards.asking import columns, finding, listing
     from dashboards.filters import SORTS
 
-    names = [] if names == ["list"] else names or []
+    names = [] if names == ["list"] else list(dict.fromkeys(names or ()))
     given = {"namespace": None if everywhere else namespace, "cluster": cluster, "tenant": tenant, "queue": queue,
              "kind": kind, "phase": phase, "sla": sla, "reason": reason}  # fmt: skip
-    filters = flags.narrowed(search, **given, name=names)
+    filters = flags.narrowed(search, **given, name=[name.rpartition("/")[2] for name in names])
     ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
     wanted = options.wanted(format_, no_headers, None if ours else sort_by)
 
     def once(source: Source) -> None:
         if len(names) == 1:
-            listing.detail(source, names[0], filters, wanted, utc)
+            found = finding.one(source, names[0], filters, uid=uid)
+            listing.others(found)
+            listing.detail(source, found, wanted, utc)
             return
         sort = sort_by if ours and sort_by else "-wait"
-        rows = listing.pages(lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
-        output.render(rows, columns.jobs(utc), wanted, name=lambda row: f"{row['job']['kind']}/{row['job']['name']}")
+        rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
+        output.render(rows, columns.jobs(utc), wanted, name=columns.name)
 
     flags.ask(flags.whom(url, config, sets, lang), once, watch)
 
@@ -174,7 +181,7 @@ def violations(
 
     def once(source: Source) -> None:
         rows = listing.pages(lambda size, cursor: source.violations(filters, size, cursor), limit)
-        output.render(rows, columns.violations(utc), wanted, name=lambda row: str(row["job"]["name"]))
+        output.render(rows, columns.violations(utc), wanted, name=columns.name)
         if fail_on is not None:
             listing.fail_on(source, filters, fail_on)
 
@@ -211,7 +218,7 @@ def queues(
     wanted = options.wanted(format_, no_headers, sort_by)
 
     def once(source: Source) -> None:
-        output.render(source.queues(filters)["items"], columns.queues(), wanted)
+        output.render(source.queues(filters)["items"], columns.queues(), wanted, name=lambda row: row["queue"] or "-")
 
     flags.ask(flags.whom(url, config, sets, lang), once, watch)
 

@@ -14,6 +14,11 @@ _STYLES: dict[str, terminal.Style] = {
 }  # fmt: skip
 
 
+def name(row: Row) -> str:
+    """A job as `-o name` prints it, and as other commands take it."""
+    return f"{row['job']['kind']}/{row['job']['name']}"
+
+
 def jobs(utc: bool) -> list[Column]:
     """One row a job."""
     return [

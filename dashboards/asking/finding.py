@@ -1,4 +1,7 @@
-"""Which job a person means by a name. None is guessed: of several all are named, of none the nearest."""
+"""Which job a person means by a name. None is guessed: of several all are named, of none the nearest.
+
+A name that was given to several jobs one after the other means the newest of them; who wants another names its uid.
+"""
 
 from __future__ import annotations
 
@@ -14,38 +17,53 @@ from pipeline.errors import BadUsage, NotFound
 _MOST = 500
 _SAME = 2
 
+Job = dict[str, Any]
+
 
 class Found(msgspec.Struct, frozen=True):
-    """The job, and the log time at which it was found."""
+    """The job, the log time at which it was found, and the uids of other jobs that had its name, newest first."""
 
     named: Named
     now_ms: int | None
+    others: tuple[str, ...] = ()
 
 
-def one(source: Source, text: str, filters: Filters, kind: str | None = None) -> Found:
-    """The one job of this name, or `KIND/NAME`. Raises NotFound, or BadUsage when there are several."""
-    before, slash, name = text.rpartition("/")
-    kind = before if slash else kind
+def one(source: Source, text: str, filters: Filters, kind: str | None = None, uid: str | None = None) -> Found:
+    """The one job of this NAME, KIND/NAME or NAMESPACE/NAME. Raises NotFound, or BadUsage when there are several."""
+    name = text.rpartition("/")[2]
     answer = source.jobs(msgspec.structs.replace(filters, name=(name,)), "-created", _MOST, None)
-    jobs = [item["job"] for item in answer["items"]]
-    if kind:
-        jobs = [job for job in jobs if job["kind"].lower() == kind.lower()]
-    known = list(dict.fromkeys(Named(job["cluster"], job["namespace"], job["kind"], job["name"]) for job in jobs))
+    jobs = [item["job"] for item in answer["items"] if _is_meant(item["job"], text, kind, uid)]
+    known = list(dict.fromkeys(_named(job) for job in jobs))
     if len(known) == 1:
-        return Found(known[0], answer["now_ms"])
+        uids = dict.fromkeys(job["uid"] for job in jobs)
+        return Found(known[0]._replace(uid=uid or ""), answer["now_ms"], tuple(uids)[1:])
     if known:
         raise BadUsage(
             f"{len(known)} jobs are called {name}:" + "".join(f"\n  {_shown(each)}" for each in known),
             fix="Say which one with -n, --kind or --cluster.",
         )
-    raise NotFound(f"there is no job {name}{_within(filters, kind)}", fix=_advice(source, name, filters))
+    within = _within(filters, text, kind, uid)
+    raise NotFound(f"there is no job {name}{within}", fix=_advice(source, name, filters, bool(within)))
 
 
-def _advice(source: Source, name: str, filters: Filters) -> str:
+def is_called(job: Job, text: str) -> bool:
+    """Whether the job is NAME, KIND/NAME (the kind in any case) or NAMESPACE/NAME."""
+    before, slash, name = text.rpartition("/")
+    return job["name"] == name and (not slash or before.lower() == job["kind"].lower() or before == job["namespace"])
+
+
+def _is_meant(job: Job, text: str, kind: str | None, uid: str | None) -> bool:
+    return (
+        is_called(job, text)
+        and (kind is None or kind.lower() == job["kind"].lower())
+        and (uid is None or uid == job["uid"])
+    )
+
+
+def _advice(source: Source, name: str, filters: Filters, narrowed: bool) -> str:
     """Where the job is instead, or what it may be called."""
-    everywhere = Filters(name=(name,))
-    if filters != Filters():
-        elsewhere = source.jobs(everywhere, "-created", 1, None)["items"]
+    if narrowed:
+        elsewhere = source.jobs(Filters(name=(name,)), "-created", 1, None)["items"]
         if elsewhere:
             return f"There is one elsewhere: {_shown(_named(elsewhere[0]['job']))}."
     near: set[str] = set()
@@ -56,10 +74,12 @@ def _advice(source: Source, name: str, filters: Filters) -> str:
     return f"Did you mean {match}?" if match else "`kube-collector jobs -A` lists the jobs that are known."
 
 
-def _within(filters: Filters, kind: str | None) -> str:
-    parts = [f"kind {kind}"] if kind else []
+def _within(filters: Filters, text: str, kind: str | None, uid: str | None) -> str:
+    before = text.rpartition("/")[0]
+    parts = [f"kind or namespace {before}"] if before else []
+    parts += [f"kind {kind}"] if kind else []
     parts += [f"namespace {each}" for each in filters.namespace] + [f"cluster {each}" for each in filters.cluster]
-    return f" in {', '.join(parts)}" if parts else ""
+    return (f" in {', '.join(parts)}" if parts else "") + (f" with uid {uid}" if uid else "")
 
 
 def _named(job: dict[str, Any]) -> Named:

@@ -28,18 +28,22 @@ Kinds = Annotated[Texts, typer.Option("--kind", metavar="KIND", help="Kind of th
 Tenant = Annotated[Texts, typer.Option("--tenant", metavar="NAME", help="Tenant of the jobs.")]
 Queue = Annotated[Texts, typer.Option("--queue", metavar="NAME", help="Queue that the jobs name.")]
 Reason = Annotated[Texts, typer.Option("--reason", metavar="CODE", help="Reason that held most of the wait.")]
+Uid = Annotated[
+    str | None, typer.Option("--uid", metavar="UID", help="Which of several jobs of that name; the newest without it.")
+]
 Lang = Annotated[str | None, typer.Option("--lang", metavar="LANG", help="en or zh; without it as $LANG.")]
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Ask again every 2 s until Ctrl-C.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Most rows; 0 for all.")]
 
 
 def whom(url: str | None, config: Iterable[Path] | None, sets: Iterable[str] | None, lang: str | None) -> Whom:
-    """Whom to ask, in the language of the option or of the environment."""
+    """Whom to ask, in the language of the option or of the environment. Raises BadUsage for one that is not known."""
+    from dashboards import filters
     from dashboards.asking.source import Whom
     from pipeline.records import words
 
-    lang = lang or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
-    return Whom(url, config, sets, words.language(lang))
+    environment = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
+    return Whom(url, config, sets, filters.language(lang) if lang else words.language(environment))
 
 
 def narrowed(text: str = "", **given: Iterable[str] | None) -> Filters:

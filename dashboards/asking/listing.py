@@ -12,9 +12,10 @@ from dashboards.asking import columns, finding
 from dashboards.asking.source import Answer, Source
 from dashboards.filters import Filters
 from pipeline.cli import output, terminal, times
-from pipeline.errors import CheckFailed
+from pipeline.errors import CheckFailed, NotFound
 
 PAGE = 500
+_MOST_OTHERS = 20
 FAILS = {"any": ("open", "resolved"), "open": ("open",)}
 """Of `--fail-on`: states that count. A withdrawn violation was none."""
 
@@ -35,9 +36,26 @@ def pages(ask: Callable[[int, str | None], Answer], limit: int) -> list[dict[str
             return rows
 
 
-def detail(source: Source, name: str, filters: Filters, wanted: output.Wanted, utc: bool) -> None:
+def called(names: list[str], ask: Callable[[int, str | None], Answer], limit: int) -> list[dict[str, Any]]:
+    """The jobs of a list that are called so, each by one of the names. Raises NotFound if one of them is nobody's."""
+    rows = [row for row in pages(ask, limit) if not names or any(finding.is_called(row["job"], name) for name in names)]
+    missing = [name for name in names if not any(finding.is_called(row["job"], name) for row in rows)]
+    if missing:
+        raise NotFound(f"there is no job {' and no job '.join(missing)}", fix="`kube-collector jobs` lists the others.")
+    return rows
+
+
+def others(found: finding.Found) -> None:
+    """Says that the name meant other jobs before, and how to ask about one."""
+    if found.others:
+        uids = "".join(f"\n  {uid}" for uid in found.others[:_MOST_OTHERS])
+        terminal.hint(
+            f"This is the newest of {len(found.others) + 1} jobs of its name; --uid asks about another:{uids}"
+        )
+
+
+def detail(source: Source, found: finding.Found, wanted: output.Wanted, utc: bool) -> None:
     """One job in full: the API's object, or a table of all parts of its waits."""
-    found = finding.one(source, name, filters)
     answer = source.job(found.named)
     if wanted.format in ("json", "yaml"):
         output.render_object(answer, wanted.format)

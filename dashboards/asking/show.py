@@ -10,19 +10,27 @@ from pipeline.cli import output, terminal, times
 from pipeline.records import words
 
 BAR_CELLS = 24
+_REST_CELLS = 60
+"""What the other columns of the table of reasons need; a terminal without room for a bar beside them has none."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 STALE_MS = 60_000
 
 LABELS = {
     "en": {
+        "comma": ", ",
         "promise": "Promise", "now": "Now", "helps": "Helps", "data": "Data", "reason": "reason", "waited": "waited",
         "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "on {n} of {all} nodes",
-        "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet",
+        "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet", "jobs": "jobs",
+        "none": "no promise", "on_track": "on track", "at_risk": "at risk", "violated": "broken", "met": "kept",
+        "met_late": "was broken", "cancelled": "cancelled",
     },
     "zh": {
+        "comma": "，",
         "promise": "承诺", "now": "现在", "helps": "办法", "data": "数据", "reason": "原因", "waited": "时长",
         "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个",
-        "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入",
+        "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入", "jobs": "任务数",
+        "none": "无承诺", "on_track": "正常", "at_risk": "有风险", "violated": "已违约", "met": "已兑现", "met_late": "曾违约",
+        "cancelled": "已取消",
     },
 }  # fmt: skip
 _SLA_STYLES: dict[str, terminal.Style] = {
@@ -55,15 +63,18 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
 def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: TextIO | None = None) -> None:
     """Reasons with bars of their shares."""
     labels = LABELS[lang]
+    cells = min(BAR_CELLS, (terminal.width(out or sys.stdout) or 1000) - _REST_CELLS)
     columns = [
         output.Column(labels["reason"], "title"),
         output.Column(labels["waited"], lambda row: words.duration(row["ms"]), right=True),
         output.Column(labels["share"], lambda row: f"{100 * row['share']:.0f} %", right=True),
-        output.Column("", lambda row: bar(row["share"]), style=lambda _: "blue"),
+        output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
         output.Column(labels["resource"], "resource"),
     ]
+    if cells < 4:
+        del columns[3]
     if jobs:
-        columns.insert(1, output.Column("jobs", "jobs", right=True))
+        columns.insert(1, output.Column(labels["jobs"], "jobs", right=True))
     output.render(rows, columns, out=out)
 
 
@@ -98,8 +109,8 @@ def _promise(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: Tex
     if answer["promise_ms"] is None:
         return labels["no_promise"]
     deadline = labels["deadline"].format(at=times.show(answer["deadline_ms"], utc=utc))
-    standing = terminal.paint(answer["sla"].replace("_", " "), _SLA_STYLES.get(answer["sla"]), out)
-    return f"{words.duration(answer['promise_ms'])}, {deadline}, {standing}"
+    standing = terminal.paint(labels.get(answer["sla"], answer["sla"]), _SLA_STYLES.get(answer["sla"]), out)
+    return labels["comma"].join((words.duration(answer["promise_ms"]), deadline, standing))
 
 
 def _now(now: dict[str, Any], labels: dict[str, str]) -> str:

@@ -7,11 +7,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from pipeline.doris import local
-from tests.support.waiting import Waiting
+from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
+
+
+ODD = ("job-%41_[名]", "a+b&c=d?e#f", "'; DROP TABLE job_wait; --", "x" * 500)
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +30,21 @@ def told(doris):
         job = made.job("eval", namespace=namespace, uid=namespace)
         made.wait(job, 0, 10)
         made.part(job, 1, 0, 10, "scheduler_backlog")
+    made.now(47)
+    made.load(doris)
+    return made
+
+
+@pytest.fixture(scope="module")
+def odd(doris):
+    """A cluster with three jobs of one name one after the other, and with names that no text may trip over."""
+    made = Waiting("odd")
+    for number, (start, end) in enumerate(((0, 5), (20, 30), (40, None)), 1):
+        life = made.job("lives", uid=f"life-{number}")
+        made.wait(life, start, end, created_at=DAY_MS + start * MINUTE_MS)
+        made.part(life, 1, start, end, "outranked")
+    for number, name in enumerate(ODD):
+        made.wait(made.job(name, queue="odd", uid=f"odd-{number}"), 0, 1)
     made.now(47)
     made.load(doris)
     return made
@@ -55,7 +74,7 @@ def test_why_says_the_sentence_first(ask):
         "Waiting for 47m of a 30m promise, broken 17m ago. All of it because vision-a takes no more: others use its share."
     )
     assert "VolcanoJob research/train-llama  (asked · vision-a · vision)" in lines
-    assert any(line.startswith("Promise  30m, deadline 2026-01-01 00:30:00Z, violated") for line in lines)
+    assert any(line.startswith("Promise  30m, deadline 2026-01-01 00:30:00Z, broken") for line in lines)
 
 
 def test_why_as_json_is_the_object_of_the_api(ask, page):
@@ -87,6 +106,41 @@ def test_a_name_of_no_job_gets_the_nearest(ask):
 def test_a_moment_before_the_job_is_not_found(ask):
     done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "--at", "2020-01-01T00:00:00Z")
     assert done.returncode == 4 and "did not exist yet" in done.stderr
+
+
+def test_a_name_used_again_means_the_newest_and_says_that_there_are_others(ask, odd):
+    done = ask("why", "lives", "--cluster", "odd")
+    assert done.returncode == 0 and done.stdout.startswith("Waiting for 7m")
+    assert "the newest of 3 jobs of its name" in done.stderr and "\n  life-2\n  life-1\n" in done.stderr
+    done = ask("why", "lives", "--cluster", "odd", "--uid", "life-1")
+    assert done.stdout.startswith("Placed after 5m") and done.stderr == ""
+    done = ask("why", "lives", "--cluster", "odd", "--at", "2026-01-01T00:22:00Z")
+    assert done.stdout.startswith("Waiting for 2m") and done.stderr == ""
+    done = ask("jobs", "lives", "--cluster", "odd", "--uid", "life-2", "-o", "json")
+    assert [life["uid"] for life in json.loads(done.stdout)["lives"]] == ["life-3", "life-2", "life-1"]
+    assert json.loads(done.stdout)["job"]["uid"] == "life-2"
+    assert ask("why", "lives", "--uid", "life-9").returncode == 4
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_any_name_is_found_again(name, ask, page, odd):
+    done = ask("why", name, "--cluster", "odd", "-o", "json")
+    assert done.returncode == 0 and json.loads(done.stdout)["job"]["name"] == name
+    assert page.api(f"/jobs/odd/team-a/Job/{quote(name, safe='')}")["job"]["name"] == name
+
+
+def test_what_name_prints_is_taken_as_a_name(ask):
+    printed = ask("jobs", "--cluster", "asked", "-n", "team-a", "--search", "eval", "-o", "name").stdout.split()
+    assert printed == ["Job/eval"]
+    done = ask("jobs", *printed, "research/train-llama", "--cluster", "asked", "-n", "team-a,research", "-o", "name")
+    assert sorted(done.stdout.split()) == ["Job/eval", "VolcanoJob/train-llama"]
+    done = ask("jobs", "eval", "evil", "--cluster", "asked")
+    assert done.returncode == 4 and "there is no job evil" in done.stderr
+
+
+def test_a_language_there_are_no_words_for_is_refused(ask):
+    done = ask("why", "train-llama", "--lang", "fr")
+    assert done.returncode == 2 and "lang 'fr' does not exist" in done.stderr and "en, zh" in done.stderr
 
 
 def test_jobs_are_listed_and_one_is_shown_in_full(ask):

@@ -9,8 +9,8 @@ from dashboards.filters import Filters, Named
 from pipeline.errors import BadUsage, NotFound
 
 
-def job(name, namespace="team-a", kind="Job", cluster="prod"):
-    return {"cluster": cluster, "namespace": namespace, "kind": kind, "name": name}
+def job(name, namespace="team-a", kind="Job", cluster="prod", uid=""):
+    return {"cluster": cluster, "namespace": namespace, "kind": kind, "name": name, "uid": uid or name}
 
 
 class Jobs:
@@ -35,8 +35,22 @@ def test_the_one_job_of_the_name_is_meant_in_whatever_namespace():
     assert found == finding.Found(Named("prod", "team-a", "Job", "train"), 47)
 
 
-def test_a_name_that_was_used_again_is_still_one_job():
-    assert finding.one(Jobs(job("train"), job("train")), "train", Filters()).named.name == "train"
+def test_a_name_that_was_used_again_is_the_newest_job_and_the_others_are_known():
+    source = Jobs(job("train", uid="new"), job("train", uid="old"))
+    found = finding.one(source, "train", Filters())
+    assert (found.named.name, found.named.uid, found.others) == ("train", "", ("old",))
+    found = finding.one(source, "train", Filters(), uid="old")
+    assert (found.named.uid, found.others) == ("old", ())
+    with pytest.raises(NotFound, match="with uid other"):
+        finding.one(source, "train", Filters(), uid="other")
+
+
+def test_a_namespace_may_stand_before_the_name_as_answers_print_it():
+    source = Jobs(job("train"), job("train", "team-b"))
+    assert finding.one(source, "team-b/train", Filters()).named.namespace == "team-b"
+    with pytest.raises(NotFound, match="kind or namespace team-c") as caught:
+        finding.one(source, "team-c/train", Filters())
+    assert "There is one elsewhere: Job/train in namespace team-a" in caught.value.fix
 
 
 def test_several_jobs_are_all_named_and_none_is_guessed():

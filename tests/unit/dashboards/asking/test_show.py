@@ -40,7 +40,7 @@ def test_the_sentence_is_first_and_the_data_last():
         "Quota in use             31m   66 %  ███████████████▉  nvidia.com/gpu",
         "Not enough resources     16m   34 %  ████████▏         -",
         "",
-        "Promise  30m, deadline 2026-01-01 00:30:00Z, violated",
+        "Promise  30m, deadline 2026-01-01 00:30:00Z, broken",
         "Now      Not enough resources (gpu) on 2 of 3 nodes",
         "         0/3 nodes",
         "Helps    Free gpu.",
@@ -64,9 +64,18 @@ def test_a_replays_data_is_marked_and_never_late():
 
 def test_labels_are_in_the_language_of_the_sentence():
     lines = shown(ANSWER, "zh").splitlines()
-    assert any(line.startswith("承诺  30m") for line in lines) and any(
+    assert any(line.startswith("承诺  30m，期限") and line.endswith("，已违约") for line in lines) and any(
         line.startswith("办法  Free gpu.") for line in lines
     )
+
+
+@pytest.mark.parametrize(("columns", "longest"), [(120, 24), (80, 20), (60, 0)])
+def test_bars_give_way_on_a_narrow_terminal(columns, longest, monkeypatch):
+    monkeypatch.setattr(terminal, "width", lambda stream: columns)
+    out = io.StringIO()
+    show.reasons(ANSWER["reasons"] + [{"title": "All", "ms": 1, "share": 1.0, "resource": None}], "en", out=out)
+    assert out.getvalue().count("█" * 4) > 0 if longest else "█" not in out.getvalue()
+    assert max(line.count("█") for line in out.getvalue().splitlines()) == longest
 
 
 def test_both_languages_have_all_labels():
