@@ -14,7 +14,6 @@ import pytest
 from pipeline.doris import local
 from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
 
-
 ODD = ("job-%41_[名]", "a+b&c=d?e#f", "'; DROP TABLE job_wait; --", "x" * 500)
 
 
