@@ -20,7 +20,11 @@ _PLUGINS = np.uint64(0xFFFFFFFF)
 
 def execute(session: Session) -> None:
     """Runs the action."""
-    for task in order(session):
+    tasks = order(session)
+    for task in tasks:
+        if task.status == status.PIPELINED:
+            _give_up(session, task)
+    for task in tasks:
         _place(session, task)
 
 
@@ -51,8 +55,6 @@ def _without_request(job: Job) -> list[Task]:
 def _place(session: Session, task: Task) -> None:
     job = task.job
     assert job is not None
-    if task.status == status.PIPELINED:
-        _give_up(session, job, task)
     why = session.not_filtered(task)
     if why is not None:
         job.refusals[task.uid] = refusals.by_word(task, why)
@@ -67,7 +69,9 @@ def _place(session: Session, task: Task) -> None:
     session.allocate_alone(task, row)
 
 
-def _give_up(session: Session, job: Job, task: Task) -> None:
+def _give_up(session: Session, task: Task) -> None:
+    job = task.job
+    assert job is not None
     job.move(task, status.PENDING)
     session.nodes.promise(task.row, task, -1)
     session.tell_deallocated(task)

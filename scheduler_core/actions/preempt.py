@@ -41,7 +41,7 @@ def execute(session: Session) -> None:
         jobs = session.orders.job_heap(hungry)
         while jobs:
             action.between_jobs(jobs.pop(), starving)
-        for job in hungry:
+        for job in sorted(hungry, key=session.orders.job):
             action.within_job(job, starving)
 
 

@@ -97,24 +97,29 @@ class Sla(Plugin):
 
 
 def could_ever_fit(session: Session, job: Job) -> bool:
-    """Whether nothing rules out that the tasks missing from the minimum find places in the empty cluster.
+    """Whether nothing rules out that the job's minimum finds places in the empty cluster.
 
     Each class alone must have enough places on open nodes, and all together must be within the queue's capability.
+    Tasks that hold places already are counted first; what was placed in this session counts like what waits.
     """
-    missing = max(job.min_member - job.ready, 0)
-    needed = session.orders.sorted_tasks(task for task in job.tasks.values() if task.status in _UNPLACED)[:missing]
+    needed = max(job.min_member - job.count(status.SUCCEEDED), 0)
     counts: dict[int, list[Task]] = {}
     total = session.axis.account()
-    for task in needed:
+    for task in _settled_first(session, job)[:needed]:
         counts.setdefault(task.cls.number, []).append(task)
         total.charge(task.cls.items)
     capability = job.queue.capability
-    if capability is not None and total.add(job.allocated).exceeding(_unlimited(capability), total):
+    if capability is not None and total.exceeding(_unlimited(capability), total):
         return False
     return all(session.judges.of(tasks[0].cls).places_when_empty() >= len(tasks) for tasks in counts.values())
 
 
-_UNPLACED = (status.PENDING, status.PIPELINED, status.ALLOCATED)
+_UNSETTLED = (status.PENDING, status.PIPELINED, status.ALLOCATED)
+
+
+def _settled_first(session: Session, job: Job) -> list[Task]:
+    settled = [task for task in job.tasks.values() if status.IS_HOLDING[task.status] and task.status not in _UNSETTLED]
+    return settled + session.orders.sorted_tasks(task for task in job.tasks.values() if task.status in _UNSETTLED)
 
 
 def _unlimited(capability: Resource) -> Resource:

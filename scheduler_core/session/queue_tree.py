@@ -27,8 +27,9 @@ class Tree(NamedTuple):
 def grow(accounts: Mapping[str, Account], total: Resource) -> Tree:
     """Links the accounts and fills what each deserves and may have."""
     broken = ""
+    placed = {ROOT}
     for account in accounts.values():
-        broken = _climb(account, accounts) or broken
+        broken = _climb(account, accounts, placed) or broken
     root = accounts.get(ROOT)
     if root is None:
         return Tree(None, f"there is no queue {ROOT}")
@@ -42,19 +43,24 @@ def grow(accounts: Mapping[str, Account], total: Resource) -> Tree:
     return Tree(root, "")
 
 
-def _climb(account: Account, accounts: Mapping[str, Account]) -> str:
-    """Fills the ancestors of an account, the root first."""
+def _climb(account: Account, accounts: Mapping[str, Account], placed: set[str]) -> str:
+    """Fills the ancestors of an account, the root first, and of those above it that have none yet."""
     path: list[Account] = []
+    seen: set[str] = set()
     here = account
-    while here.queue.name != ROOT:
+    while here.queue.name not in placed:
+        if here.queue.name in seen:
+            return f"queue {here.queue.name} is its own ancestor"
+        seen.add(here.queue.name)
+        path.append(here)
         parent = accounts.get(here.queue.parent or ROOT)
         if parent is None:
             return f"queue {here.queue.name} names the parent {here.queue.parent or ROOT}, which does not exist"
-        if parent is account or parent in path:
-            return f"queue {account.queue.name} is its own ancestor"
-        path.append(parent)
         here = parent
-    account.ancestors = path[::-1]
+    for each in reversed(path):
+        each.ancestors = [*here.ancestors, here]
+        placed.add(each.queue.name)
+        here = each
     return ""
 
 

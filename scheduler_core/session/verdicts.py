@@ -25,12 +25,14 @@ def of_job(session: Session, job: Job) -> Why | None:
     ballot = session.ballots.get(job.uid)
     if job.is_pending and ballot is not None and not ballot.passed:
         return ballot.why or Why(reasons.SCHEDULER_BACKLOG, "not_enqueued", message="nobody permitted it")
-    waiting = [task for task in job.pending() if not task.cls.best_effort or task.uid in job.refusals]
+    waiting = [task for task in job.pending() if not task.cls.best_effort or task.fault or task.uid in job.refusals]
     if not waiting:
         return job.why if not job.tasks or _too_few(job) else None
     gated = [task for task in waiting if task.gated]
     if len(gated) == len(waiting):
         return Why(reasons.NOT_ADMITTED, "gated", message=f"{len(gated)} tasks wait behind a scheduling gate")
+    if not session.nodes.usable.any():
+        return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
     if job.why is not None and not job.refusals:
         return job.why
     refused = _first(session, job, waiting)

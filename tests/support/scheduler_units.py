@@ -46,16 +46,19 @@ def parse_duration(given, expect):
         assert sla.parse_duration_ns(given["input"]) == expect["resultNs"]
 
 
+GIVEN = ("input", "arg", "argument", "args", "arguments", "value", sla_plugin.ARGUMENT)
+
+
 def sla_global_waiting_time(given, expect):
-    """The argument stands under its own name, or as `input`, `arguments`, `args` or `value`."""
-    only(
-        "case", given, "input", "args", "arguments", "value", sla_plugin.ARGUMENT, "result", "resultNs", "error", "name"
-    )
-    value = next((given[key] for key in ("input", "args", "arguments", "value") if key in given), given)
+    """The argument stands under its own name, alone or among the plugin's arguments."""
+    only("case", given, *GIVEN, "result", "resultNs", "error", "name")
+    value = next(given[key] for key in GIVEN if key in given)
     if isinstance(value, dict):
         value = value.get(sla_plugin.ARGUMENT)
-    found = sla_plugin.default_waiting_ns(value)
-    assert found == expect.get("resultNs", expect.get("result"))
+    expected = expect.get("resultNs", expect.get("result"))
+    if isinstance(expected, str):
+        expected = sla.parse_duration_ns(expected)
+    assert sla_plugin.default_waiting_ns(value) == expected
 
 
 # --- aggregation ----------------------------------------------------------------------------------------------------------
@@ -252,6 +255,7 @@ def proportion_overused(given, expect):
     axis = axis_of(given["deserved"], given["allocated"])
     account = Account(Queue("q"), axis)
     account.deserved, account.allocated = amount(axis, given["deserved"]), amount(axis, given["allocated"])
+    account.settle_deserved()
     assert proportion.share_of(account) == pytest.approx(expect["share"])
     assert proportion.is_overused(account.deserved, account.allocated) is expect["overused"]
 
@@ -279,10 +283,15 @@ def binpack_weights(given, expect):
 
 
 def fit_errors_message(given, expect):
-    only("input", given, "nodes", "fitErrors", "nodeErrors", "message", "error", "hyperNode", "name", "result")
-    nodes = given.get("nodes", given.get("fitErrors", given.get("nodeErrors", {})))
-    text = texts.fit_errors(nodes.values(), given.get("message", given.get("error", "")), given.get("hyperNode", ""))
-    assert text == expect["result"]
+    """Nodes with their reasons, as a mapping or a list; a text instead of the number of nodes if there is one."""
+    only("input", given, "nodes", "fitErrors", "nodeErrors", "message", "error", "text", "hyperNode", "name", "result")
+    nodes = next((given[key] for key in ("nodes", "fitErrors", "nodeErrors") if key in given), {})
+    listed = list(nodes.values() if isinstance(nodes, dict) else nodes)
+    reasons = [
+        each["reasons"] if isinstance(each, dict) else [each] if isinstance(each, str) else each for each in listed
+    ]
+    custom = next((given[key] for key in ("message", "error", "text") if key in given), "")
+    assert texts.fit_errors(reasons, custom, given.get("hyperNode", "")) == expect["result"]
 
 
 @with_tasks("namespace")

@@ -1,0 +1,182 @@
+"""The transaction: what is undone leaves no trace, and what is kept or committed does."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core import plugins, scheduling
+from scheduler_core.model import status
+from scheduler_core.session.statement import Statement
+from tests.support import scheduler_worlds as worlds
+
+BACK = worlds.policy(
+    ("priority", "gang", "conformance"), ("overcommit", "drf", "predicates", "proportion", "nodeorder", "binpack"),
+    predicates={"undoneEvictions": "back"},
+)  # fmt: skip
+
+
+def state_of(session):
+    """Everything that a statement may change."""
+    drf, proportion = session.plugin("drf"), session.plugin("proportion")
+    return {
+        "columns": session.nodes.settle().block.tolist(),
+        "tasks on nodes": [sorted(tasks) for tasks in session.nodes.tasks],
+        "tasks": {task.uid: (task.status, task.row) for task in session.snapshot.tasks.values()},
+        "jobs": {
+            job.uid: (
+                job.allocated.values[:], job.ready, job.pending_best_effort, [sorted(each) for each in job.by_status],
+                {role: counts[:] for role, counts in job.role_counts.items()},
+            )
+            for job in session.jobs.values()
+        },
+        "drf": ({uid: held.values[:] for uid, held in drf.held.items()}, dict(drf.shares)),
+        "proportion": {name: (each.allocated.values[:], each.share) for name, each in proportion.accounts.items()},
+        "pods": {uid: row for uid, (_, row) in session.relations._present.items()},
+        "ports": session.plugin("predicates").port_users,
+    }  # fmt: skip
+
+
+def do_anything(r, session, statement, steps):
+    """Random operations that are possible where they are done; how many were done."""
+    done = 0
+    for _ in range(steps):
+        rows = np.flatnonzero(session.nodes.usable).tolist()
+        waiting = [task for job in session.jobs.values() for task in job.pending()]
+        running = [
+            task for job in session.jobs.values() for task in job.by_status[status.RUNNING].values() if task.row >= 0
+        ]
+        kind = r.choice(["allocate", "pipeline", "evict"])
+        if kind == "evict" and running:
+            statement.evict(r.choice(running), "preempt")
+        elif kind != "evict" and waiting and rows:
+            task, row = r.choice(waiting), r.choice(rows)
+            if kind == "allocate":
+                statement.allocate(task, row)
+            else:
+                statement.pipeline(task, row, evicted=r.random() < 0.5)
+        else:
+            continue
+        done += 1
+    return done
+
+
+@settings(max_examples=80, deadline=None)
+@given(r=st.randoms(use_true_random=False), steps=st.integers(1, 12))
+def test_a_discarded_statement_leaves_the_session_as_it_was(r, steps):
+    session = scheduling.open_session(worlds.world(r, relations=True), BACK, 0, plugins.ALL)
+    before = state_of(session)
+    statement = Statement(session)
+    do_anything(r, session, statement, steps)
+    statement.discard()
+    assert state_of(session) == before
+    assert not session.binds
+    assert not session.evictions
+
+
+@settings(max_examples=40, deadline=None)
+@given(r=st.randoms(use_true_random=False), steps=st.integers(1, 12))
+def test_replaying_saved_operations_gives_the_same_state_again(r, steps):
+    session = scheduling.open_session(worlds.world(r, relations=True), BACK, 0, plugins.ALL)
+    statement = Statement(session)
+    do_anything(r, session, statement, steps)
+    after = state_of(session)
+    saved = statement.saved()
+    statement.discard()
+    again = Statement(session)
+    again.replay(saved)
+    assert state_of(session) == after
+
+
+def test_by_default_a_pod_whose_eviction_was_undone_stays_gone_for_checks_as_in_volcano():
+    session = opened(worlds.DEFAULT)
+    task = next(iter(session.jobs["ns/j"].by_status[status.RUNNING].values()))
+    pods = session.nodes.row(0).pods
+    statement = Statement(session)
+    statement.evict(task, "preempt")
+    statement.discard()
+    assert task.status == status.RUNNING
+    assert session.nodes.row(0).pods == pods - 1
+    assert session.nodes.row(0).free(0) == session.nodes.row(0).idle[0]
+
+
+def opened(policy):
+    r = random.Random(1)
+    facts = worlds.world(r)
+    node = worlds.f.NodeFacts(name="n0", allocatable={"cpu": 8, "memory": "16Gi", "pods": 10})
+    group = worlds.f.GroupFacts(namespace="ns", name="j", queue="q0", min_member=1, phase="Running")
+    pods = tuple(
+        worlds.f.PodFacts(
+            uid=f"p{at}", namespace="ns", name=f"p{at}", group="ns/j", phase=phase, node=node,
+            containers=(worlds.f.ContainerFacts({"cpu": 1}),),
+        )
+        for at, (phase, node) in enumerate([("Running", "n0"), ("Pending", ""), ("Pending", "")])
+    )  # fmt: skip
+    facts = worlds.f.ClusterFacts(nodes=(node,), queues=facts.queues, groups=(group,), pods=pods)
+    return scheduling.open_session(facts, policy, 0, plugins.ALL)
+
+
+def test_a_discarded_task_remembers_what_it_had_been_promised():
+    session = opened(BACK)
+    first, second = session.jobs["ns/j"].pending()
+    statement = Statement(session)
+    statement.allocate(first, 0)
+    statement.pipeline(second, 0, evicted=True)
+    statement.discard()
+    assert (first.last.status, first.last.row, first.last.evicted) == (status.ALLOCATED, 0, False)
+    assert (second.last.status, second.last.row, second.last.evicted) == (status.PIPELINED, 0, True)
+
+
+def test_a_commit_binds_what_was_allocated_and_ends_what_was_evicted_and_forgets_promises():
+    session = opened(BACK)
+    job = session.jobs["ns/j"]
+    first, second = job.pending()
+    running = next(iter(job.by_status[status.RUNNING].values()))
+    statement = Statement(session)
+    statement.allocate(first, 0)
+    statement.evict(running, "preempt", second)
+    statement.pipeline(second, 0, evicted=True)
+    statement.commit()
+    assert {uid: node for uid, (_, node) in session.binds.items()} == {first.uid: "n0"}
+    assert [(each.task, each.reason, each.by) for each in session.evictions] == [(running, "preempt", second)]
+    assert (first.status, second.status, running.status) == (status.BINDING, status.PIPELINED, status.RELEASING)
+    assert len(statement) == 0
+
+
+def test_a_kept_statement_stays_applied_and_says_whose_it_is():
+    session = opened(BACK)
+    job = session.jobs["ns/j"]
+    task = next(job.pending())
+    statement = Statement(session)
+    statement.allocate(task, 0)
+    statement.keep()
+    assert [(kept.job, kept.tasks) for kept in session.kept] == [(job, [task])]
+    assert task.status == status.ALLOCATED
+    assert not session.binds
+
+
+def test_a_merged_statement_is_undone_with_the_other():
+    session = opened(BACK)
+    before = state_of(session)
+    first, second = session.jobs["ns/j"].pending()
+    outer, inner = Statement(session), Statement(session)
+    outer.allocate(first, 0)
+    inner.allocate(second, 0)
+    outer.merge(inner)
+    inner.discard()
+    assert second.status == status.ALLOCATED
+    outer.discard()
+    assert state_of(session) == before
+
+
+def test_an_empty_statement_keeps_nothing():
+    session = opened(BACK)
+    Statement(session).keep()
+    assert session.kept == []
+
+
+def test_there_is_nothing_to_take_from_an_empty_heap():
+    with pytest.raises(IndexError):
+        opened(BACK).orders.job_heap().pop()
