@@ -25,6 +25,7 @@ from pipeline.kubeapi import frames
 from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.lines import LineSplitter
 from pipeline.log import LogOptions
+from pipeline.records import shapes
 
 JOBS = 1_000
 PODS = 8
@@ -94,9 +95,9 @@ def _pass(data: bytes, checkpoint: bool) -> Clocks:
 
 def _happenings(data: bytes) -> Iterator[tell.Happening]:
     """As a reflector tells them: the frames that a chunk completes."""
-    splitter = LineSplitter()
+    splitter, reader = LineSplitter(), frames.Reader(shapes.shape_of("", "Pod"))
     for begin in range(0, len(data), CHUNK):
-        decoded = [each for line in splitter.feed(data[begin : begin + CHUNK]) for each in frames.decode(line)]
+        decoded = [each for line in splitter.feed(data[begin : begin + CHUNK]) for each in reader.decode(line)]
         found = [each for each in decoded if isinstance(each, frames.Frame)]
         if found:
             yield tell.Frames(BEGIN_MS, found)

@@ -13,8 +13,10 @@ import msgspec
 
 from collector.kinds import projection, truncation
 from collector.kinds.base import Kind
-from pipeline.records import shapes, times
+from collector.kinds.projection import Arrival, Json
+from pipeline.records import times
 from pipeline.records.events import EventSeen, Regarding
+from pipeline.records.shapes import Shape
 from pipeline.records.shapes.event import Event, EventTarget
 
 AGGREGATED: Final = "(combined from similar events): "
@@ -52,9 +54,10 @@ class Times(NamedTuple):
     first: int | None
 
 
-def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight:
+def read(kind: Kind, found: Json | Shape, arrival: Arrival, max_bytes: int) -> EventSight:
     """One event of a watch or list. Raises Terminal if it is none, or has no name."""
-    event = shapes.decode(kind.group, kind.kind, raw)
+    event = projection.shape_of(kind, found)
+    received_ms = arrival.received_ms
     if not isinstance(event, Event):
         raise TypeError(f"{kind.name} is no kind of event")
     uid, surrogate = projection.identity_of(event, kind.kind)
@@ -81,7 +84,7 @@ def read(kind: Kind, raw: bytes, received_ms: int, max_bytes: int) -> EventSight
         component=_component(event),
         time_anomaly=_before(at.last, at.first) or _before(at.series, at.event),
         aggregated=message.startswith(AGGREGATED),
-        truncated=len(raw) > max_bytes or len(message) > _MAX_MESSAGE_CHARS,
+        truncated=projection.size_of(found, arrival) > max_bytes or len(message) > _MAX_MESSAGE_CHARS,
         surrogate=surrogate,
     )
     return EventSight(kind, seen, received_ms)

@@ -12,7 +12,7 @@ from collector.kinds.base import Role
 from collector.kinds.events import EventSight
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known
-from collector.kinds.projection import Sight
+from collector.kinds.projection import Json, Sight
 from collector.kinds.reports import Reports
 from collector.kinds.stages import Watch
 from pipeline.records import times
@@ -46,7 +46,7 @@ class Lists:
         elif not watch.again or (known is not None and known.bare):
             self._take(sight)
 
-    def unreadable(self, watch: Watch, raw: bytes) -> None:
+    def unreadable(self, watch: Watch, raw: Json) -> None:
         """An object of the list that cannot be read is not gone for that."""
         if watch.listing is not None:
             watch.listing.add(projection.uid_of(raw))

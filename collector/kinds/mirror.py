@@ -23,13 +23,14 @@ from collector.kinds.identity import Identity, Listing
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known, KnownChanges, KnownObject
 from collector.kinds.lists import Lists
-from collector.kinds.projection import Arrival, Change, Sight
+from collector.kinds.projection import Arrival, Change, Json, Sight
 from collector.kinds.reports import Reports
 from collector.kinds.stages import Stages, Watch
 from collector.kinds.writing import Writer
 from pipeline.errors import Terminal
 from pipeline.records.envelope import Record
 from pipeline.records.gaps import Gap
+from pipeline.records.shapes import Shape
 
 _CHANGES: Final[dict[str, Change]] = {"ADDED": "added", "MODIFIED": "modified", "DELETED": "deleted"}
 
@@ -103,7 +104,7 @@ class Mirror:
         self._stages.do(watch, partial(self._lists.begin, watch, received_ms))
 
     def list_item(
-        self, key: str, raw: bytes, received_ms: int, lossy: bool = False, api_version: str = ""
+        self, key: str, raw: Json, received_ms: int, lossy: bool = False, api_version: str = ""
     ) -> list[Record]:
         """An object of the list. Raises Terminal if it cannot be read; it is not taken for deleted then.
 
@@ -147,17 +148,21 @@ class Mirror:
         self._stages.do(watch, partial(self._end, watch, received_ms, gap))
         return self._written()
 
-    def frame(self, key: str, type: str, raw: bytes, received_ms: int, lossy: bool = False) -> list[Record]:
+    def frame(self, key: str, type: str, raw: Json, received_ms: int, lossy: bool = False) -> list[Record]:
+        """As `show`, of an object that nobody has decoded."""
+        return self.show(key, type, raw, Arrival(received_ms, lossy))
+
+    def show(self, key: str, type: str, found: Json | Shape, arrival: Arrival) -> list[Record]:
         """The object of an ADDED, MODIFIED or DELETED frame. Raises Terminal if it cannot be read.
 
         The end of what cannot be read is an end all the same: it is among the records of the next call.
         """
         watch = self._stages.watch(key)
         try:
-            sight = self._read(watch.kind, _CHANGES[type], raw, Arrival(received_ms, lossy))
+            sight = self._read(watch.kind, _CHANGES[type], found, arrival)
         except Terminal:
             if type == "DELETED":
-                self._stages.do(watch, partial(self._lists.gone, watch, projection.uid_of(raw), received_ms))
+                self._stages.do(watch, partial(self._lists.gone, watch, projection.uid_of(found), arrival.received_ms))
             raise
         if watch.open:
             self._lists.frame(watch, sight)
@@ -199,10 +204,10 @@ class Mirror:
             facts=known.facts,
         )
 
-    def _read(self, kind: Kind, change: Change, raw: bytes, arrival: Arrival) -> Sight | EventSight:
+    def _read(self, kind: Kind, change: Change, found: Json | Shape, arrival: Arrival) -> Sight | EventSight:
         if kind.role is not Role.EVENT:
-            return projection.read(kind, raw, change, arrival, self._limits)
-        event = events.read(kind, raw, arrival.received_ms, self._limits.max_object_bytes)
+            return projection.read(kind, found, change, arrival, self._limits)
+        event = events.read(kind, found, arrival, self._limits.max_object_bytes)
         event.expired, event.seen.lossy = change == "deleted", arrival.lossy
         return event
 

@@ -59,8 +59,8 @@ class Sight(msgspec.Struct, gc=False):
     @property
     def unusual(self) -> bool:
         """Whether any flag is to be written."""
-        odd = self.truncated or self.lossy or self.surrogate or self.synthetic or self.group_unseen
-        return odd or not self.start_observed
+        ordinary = self.start_observed and not (self.truncated or self.lossy or self.surrogate)
+        return not ordinary or self.synthetic or self.group_unseen
 
 
 class _UidOnly(msgspec.Struct):
@@ -77,6 +77,12 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     received_ms: int
     lossy: bool = False
     api_version: str = ""
+    size_bytes: int = 0
+    """Of the frame it came in, for an object that is decoded already."""
+
+
+Json = bytes | msgspec.Raw
+"""An object that nobody has decoded."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -86,9 +92,9 @@ class Limits(msgspec.Struct, frozen=True):
     annotations: frozenset[str] = frozenset()
 
 
-def read(kind: Kind, raw: bytes, change: Change, arrival: Arrival, limits: Limits) -> Sight:
+def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limits: Limits) -> Sight:
     """One object of a watch or list. Raises Terminal if it is no object of this kind, or has no name."""
-    shape = shapes.decode(kind.group, kind.kind, raw)
+    shape = shape_of(kind, found)
     meta = shape.metadata
     uid, surrogate = identity_of(shape, kind.kind)
     if not shape.kind:
@@ -118,11 +124,21 @@ def read(kind: Kind, raw: bytes, change: Change, arrival: Arrival, limits: Limit
     elif sight.waits:
         sight.queue = kind.queue(shape)
         sight.wants = matching.wants_of(shape.spec) if isinstance(shape, Pod) else None
-    if len(raw) > limits.max_object_bytes:
+    if size_of(found, arrival) > limits.max_object_bytes:
         _fit(sight, shape, limits.max_object_bytes)
     if kind.noisy:
         sight.digest = _digest(shape)
     return sight
+
+
+def shape_of(kind: Kind, found: Json | Shape) -> Shape:
+    """The object decoded. Raises Terminal if it is none of this kind."""
+    return found if isinstance(found, Shape) else shapes.decode(kind.group, kind.kind, found)
+
+
+def size_of(found: Json | Shape, arrival: Arrival) -> int:
+    """Bytes of an object as it came."""
+    return arrival.size_bytes or (0 if isinstance(found, Shape) else memoryview(found).nbytes)
 
 
 def _body(shape: Shape) -> bytes:
@@ -141,10 +157,12 @@ def identity_of(shape: Shape, kind: str) -> tuple[str, bool]:
     return f"{SURROGATE}{meta.namespace}/{meta.name}/{meta.creation_timestamp or ''}", True
 
 
-def uid_of(raw: bytes) -> str:
+def uid_of(found: Json | Shape) -> str:
     """The uid of an object that cannot be read as its kind; empty if that cannot be read either."""
+    if isinstance(found, Shape):
+        return found.metadata.uid
     try:
-        return msgspec.json.decode(raw, type=_Identified).metadata.uid
+        return msgspec.json.decode(found, type=_Identified).metadata.uid
     except msgspec.MsgspecError:
         return ""
 

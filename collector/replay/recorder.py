@@ -22,6 +22,7 @@ from pipeline.kubeapi.happenings import Doing, Happening, How, Why
 from pipeline.kubeapi.resources import Resource
 from pipeline.kubeapi.statuses import Action
 from pipeline.records import shapes, times
+from pipeline.records.shapes import Shape
 
 _ENDS = {How.ORDERLY: "eof", How.ERROR: "error frame", How.CONNECTION: "connection", How.SILENT: "connection"}
 
@@ -106,7 +107,7 @@ class Recorder:
                 yield _request(kind, happening.at_ms, f"?watch=1&resourceVersion={happening.from_version}")
             case tell.Frames():
                 for frame in happening.frames:
-                    item = self._redacted(kind, frame.object)
+                    item = self._redacted(kind, frame.shape or frame.object)
                     if item is not None:
                         yield {"frame": {"type": frame.type, "object": item}}
             case tell.Bookmark():
@@ -129,9 +130,9 @@ class Recorder:
             case tell.StreamEnded():
                 yield {"end": {"reason": _ENDS[happening.how], "detail": happening.detail}}
 
-    def _redacted(self, kind: Kind, raw: msgspec.Raw) -> shapes.Shape | None:
+    def _redacted(self, kind: Kind, found: msgspec.Raw | Shape) -> Shape | None:
         try:
-            shape = shapes.decode(kind.group, kind.kind, raw)
+            shape = found if isinstance(found, Shape) else shapes.decode(kind.group, kind.kind, found)
         except Terminal:
             self.skipped += 1
             return None

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from collector.kinds.mirror import Mirror
+from collector.kinds.projection import Arrival
 from collector.spool.checkpoint import Watch
 from pipeline.errors import Terminal
 from pipeline.kubeapi import happenings as tell
@@ -121,7 +122,8 @@ class Follower:
         at_ms = happening.at_ms
         for frame in happening.frames:
             try:
-                records += self._mirror.frame(watch, frame.type, bytes(frame.object), at_ms, frame.lossy)
+                arrival = Arrival(at_ms, frame.lossy, size_bytes=len(frame.raw))
+                records += self._mirror.show(watch, frame.type, frame.shape or frame.object, arrival)
             except Terminal as error:
                 self.dead.append(Dead(watch, str(error), frame.raw, at_ms))
         self.counts[watch, "frames"] += len(happening.frames)
@@ -150,7 +152,7 @@ class Follower:
         records: list[Record] = []
         for item in page.items:
             try:
-                records += self._mirror.list_item(watch, bytes(item), page.at_ms, page.lossy, page.api_version)
+                records += self._mirror.list_item(watch, item, page.at_ms, page.lossy, page.api_version)
             except Terminal as error:
                 self.dead.append(Dead(watch, str(error), bytes(item), page.at_ms))
         if not page.last:

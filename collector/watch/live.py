@@ -25,6 +25,7 @@ from pipeline.kubeapi.progress import Progress, State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Discovery, Resource
 from pipeline.kubeapi.statuses import Action
+from pipeline.records import shapes
 from pipeline.telemetry import logs
 
 log = logs.get(__name__)
@@ -171,12 +172,15 @@ class Live:
         if self._stop.is_set():
             return
         if old is None:
-            self._start(name, Reflector(Collection(resource), self._client.connection(), self._options))
+            self._start(name, self._reflector(resource, Why.START))
         elif old.collection.resource != resource and old.progress.state is State.NOT_SERVED:
             log.info("kind_served_in_another_version", kind=name, version=resource.version)
             old.stop()
-            again = Reflector(Collection(resource), self._client.connection(), self._options, why=Why.SERVED_AGAIN)
-            self._start(name, again)
+            self._start(name, self._reflector(resource, Why.SERVED_AGAIN))
+
+    def _reflector(self, resource: Resource, why: Why) -> Reflector:
+        shape = shapes.shape_of(resource.group, resource.kind)
+        return Reflector(Collection(resource), self._client.connection(), self._options, shape=shape, why=why)
 
     def _start(self, name: str, reflector: Reflector) -> None:
         self._reflectors = {**self._reflectors, name: reflector}  # read by other threads meanwhile

@@ -2,7 +2,7 @@
 
 The server's bytes stay as they are: a frame holds its object undecoded (`msgspec.Raw`, a view of the line), and only
 what steers the reflector is read: the frame's type and the object's version. What the object means is decoded once,
-by whoever knows its kind.
+by whoever knows its kind; a `Reader` that is told the kind's shape does it in the same pass over the bytes.
 
 Nothing a line contains can end a stream. Bytes that are not UTF-8 are replaced and the frame is marked `lossy`; two
 JSON values on one line are two frames; whatever is no frame (broken JSON, no type, a null object, an unknown type) is a
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from pipeline.errors import Transient
 from pipeline.kubeapi import statuses
+from pipeline.records.shapes import Shape
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
@@ -26,6 +27,7 @@ DELETED: Final = "DELETED"
 BOOKMARK: Final = "BOOKMARK"
 ERROR: Final = "ERROR"
 OBJECT_TYPES: Final = frozenset({ADDED, MODIFIED, DELETED})
+_ObjectType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -33,8 +35,9 @@ _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """One frame of a watch stream.
 
-    `object` is the object's JSON (`bytes(frame.object)` or straight into a decoder), `version` its resourceVersion
-    (empty in an ERROR frame, or if the server gave none), `raw` the whole frame's JSON.
+    `object` is the object's JSON (`bytes(frame.object)` or straight into a decoder), empty where a `Reader` has put the
+    object itself into `shape`; `version` is its resourceVersion (empty in an ERROR frame, or if the server gave none),
+    `raw` the whole frame's JSON.
     """
 
     type: str
@@ -46,6 +49,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     """In an ERROR frame: what the server complains of."""
     initial_events_end: bool = False
     """In a BOOKMARK: the objects that existed at the start have all been sent (watch-list)."""
+    shape: Shape | None = None
 
 
 class BadLine(msgspec.Struct, frozen=True):
@@ -106,8 +110,32 @@ _versioned = msgspec.json.Decoder(_Versioned)
 _mark = msgspec.json.Decoder(_Mark)
 _list = msgspec.json.Decoder(_List)
 _any_value = json.JSONDecoder()
+_DECODED: Final = msgspec.Raw(b"")
 _blanks = re.compile(r"\s*")
 _BROKEN = (msgspec.MsgspecError, RecursionError)
+
+
+class Reader:
+    """Reads the lines of one watch. With a `shape` it gives objects of that shape; one that does not fit stays JSON."""
+
+    def __init__(self, shape: type[Shape] | None = None) -> None:
+        self._decoder = None if shape is None else msgspec.json.Decoder(_envelope_of(shape))
+
+    def decode(self, line: bytes) -> list[Frame | BadLine]:
+        """As `decode` of this module."""
+        if self._decoder is None:
+            return decode(line)
+        text, lossy = _as_utf8(line)
+        try:
+            found = self._decoder.decode(text)
+        except _BROKEN:
+            return decode(line)  # no frame of an object, or none that fits
+        shape: Shape = found.object
+        return [Frame(found.type, _DECODED, shape.metadata.resource_version, text, lossy, shape=shape)]
+
+
+def _envelope_of(shape: type[Shape]) -> Any:
+    return msgspec.defstruct("TypedEnvelope", [("type", _ObjectType), ("object", shape)], gc=False)
 
 
 def decode(line: bytes) -> list[Frame | BadLine]:

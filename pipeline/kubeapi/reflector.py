@@ -38,6 +38,7 @@ from pipeline.kubeapi.resources import Collection
 from pipeline.kubeapi.statuses import Action
 from pipeline.kubeapi.transport import StreamSilent, Transport
 from pipeline.kubeapi.trouble import Step, Trouble
+from pipeline.records.shapes import Shape
 
 
 class Reflector:
@@ -49,14 +50,19 @@ class Reflector:
         connection: Transport,
         options: Options = DEFAULTS,
         *,
+        shape: type[Shape] | None = None,
         resume_from: str | None = None,
         why: Why = Why.START,
         time: Clock | None = None,
         dice: Callable[[], float] = random.random,
     ) -> None:
-        """`resume_from`: the version up to which the consumer has everything durably; None = list first, and `why`."""
+        """`shape`: of the objects in `Frames`; None = they stay JSON, as those of lists do.
+
+        `resume_from`: the version up to which the consumer has everything durably; None = list first, and `why`.
+        """
         self.collection = collection
         self.progress = Progress(version=resume_from or "")
+        self._reader = frames.Reader(shape)
         self._connection = connection
         self._options = options
         self._time = time or SystemClock()
@@ -232,7 +238,7 @@ class Reflector:
                 raise StreamSilent(f"bytes came, but no frame for {self._options.silent_s:g} s")
 
     def _tell_lines(self, lines: list[bytes], at_ms: int) -> Iterator[Happening]:
-        decoded = (each for line in lines for each in frames.decode(line))
+        decoded = (each for line in lines for each in self._decode(line))
         for sort, run in itertools.groupby(decoded, _sort_of):
             if sort == _BAD:
                 yield from self._tell_bad([each for each in run if isinstance(each, BadLine)], at_ms)
@@ -243,6 +249,9 @@ class Reflector:
             yield from (
                 self._tell_bookmarks(found, at_ms) if sort == frames.BOOKMARK else self._tell_objects(found, at_ms)
             )
+
+    def _decode(self, line: bytes) -> list[Frame | BadLine]:
+        return self._reader.decode(line) if self._version else frames.decode(line)
 
     def _tell_bad(self, lines: list[BadLine], at_ms: int) -> Iterator[Happening]:
         self.progress.bad_lines += len(lines)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from pipeline.records import times
 from pipeline.records.quantity import Quantity
@@ -87,7 +87,7 @@ class EnvVar(Part):
     """Of an environment variable the name and the reference; a literal value is never even decoded."""
 
     name: str = ""
-    value_from: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    value_from: msgspec.Raw | msgspec.UnsetType = UNSET
 
 
 class ResourceNeeds(Part):
@@ -110,13 +110,9 @@ class Container(Part):
     restart_policy: str | None = None
 
 
-class Inside(NamedTuple):
-    """A pod within an object, as far as it may hold what policy forbids; `path` is empty or ends with a dot."""
-
-    path: str
-    annotations: dict[str, str] | None
-    containers: list[Container] | None
-    init_containers: list[Container] | None
+Inside = tuple[str, dict[str, str] | None, list[Container] | None, list[Container] | None]
+"""A pod within an object, as far as it may hold what policy forbids: its path, which is empty or ends with a dot, its
+annotations, containers and init containers."""
 
 
 def redact(shape: Shape, allowed: frozenset[str]) -> tuple[str, ...]:
@@ -139,14 +135,17 @@ def _note_values(path: str, containers: list[Container], dropped: list[str]) -> 
     """A variable that takes its value from nowhere else has one of its own."""
     for n, container in enumerate(containers):
         if container.env:
-            literal = [m for m, variable in enumerate(container.env) if variable.value_from is msgspec.UNSET]
-            dropped += _value_paths(path, n, tuple(literal))
+            sources = [variable.value_from for variable in container.env]
+            paths = _value_paths(path, n, len(sources))
+            if sources.count(UNSET) < len(sources):
+                paths = tuple(each for each, source in zip(paths, sources, strict=True) if source is UNSET)
+            dropped += paths
 
 
 @lru_cache(maxsize=4096)
-def _value_paths(path: str, container: int, variables: tuple[int, ...]) -> tuple[str, ...]:
+def _value_paths(path: str, container: int, variables: int) -> tuple[str, ...]:
     """Few templates make many pods, so few paths are named again and again."""
-    return tuple(f"{path}[{container}].env[{variable}].value" for variable in variables)
+    return tuple(f"{path}[{container}].env[{variable}].value" for variable in range(variables))
 
 
 def _drop_annotations(path: str, held: dict[str, str], allowed: frozenset[str], dropped: list[str]) -> None:

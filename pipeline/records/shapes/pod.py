@@ -154,7 +154,7 @@ class Pod(Shape):
     status: PodStatus = msgspec.field(default_factory=PodStatus)
 
     def pods(self) -> Iterable[Inside]:
-        return (Inside("", None, self.spec.containers, self.spec.init_containers),)
+        return (("", None, self.spec.containers, self.spec.init_containers),)
 
 
 class TemplateMeta(Part):
@@ -169,4 +169,4 @@ class PodTemplate(Part):
     def inside(self, path: str) -> Inside:
         """This template at `path`."""
         spec, meta = self.spec or PodSpec(), self.metadata
-        return Inside(f"{path}.", meta.annotations if meta else None, spec.containers, spec.init_containers)
+        return f"{path}.", meta.annotations if meta else None, spec.containers, spec.init_containers

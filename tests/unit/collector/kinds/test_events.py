@@ -5,6 +5,7 @@ import pytest
 from collector.kinds.catalog import core_event
 from collector.kinds.catalog import event as new_event
 from collector.kinds.events import read
+from collector.kinds.projection import Arrival
 from pipeline.errors import Terminal
 from pipeline.records import codec, times
 from pipeline.records.jobs import bucket_of
@@ -18,7 +19,7 @@ AT = "2027-01-15T08:00:00"
 def seen(received_ms=mirrored.BEGIN_MS, *, core=False, **fields):
     meta = {"name": "e", "namespace": "team", "uid": "u", "resourceVersion": "1", "creationTimestamp": None}
     raw = codec._encoder.encode({"metadata": {**meta, **fields.pop("metadata", {})}, **fields})
-    return read(core_event.KIND if core else new_event.KIND, raw, received_ms, 262_144).seen
+    return read(core_event.KIND if core else new_event.KIND, raw, Arrival(received_ms), 262_144).seen
 
 
 def moment(text):

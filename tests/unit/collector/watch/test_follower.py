@@ -13,6 +13,7 @@ from pipeline.kubeapi import frames
 from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.happenings import Doing, Happening, Why
 from pipeline.kubeapi.statuses import Action
+from pipeline.records import codec, shapes
 from pipeline.records.envelope import ObjectRecord, Record
 from tests.support.mirrored import BEGIN_MS, JOBS, NODES, PODS, WORKLOADS, owned, pod, thing
 
@@ -98,3 +99,28 @@ def test_a_kind_that_may_be_watched_again_is_waited_for_again() -> None:
     assert cluster.names() == [], "its job may come with the next frame"
     cluster.list(JOBS, versioned(thing("train")))
     assert cluster.names() == ["train", "train-0"]
+
+
+def test_an_object_that_came_decoded_gives_the_records_of_its_json() -> None:
+    told: list[list[Record]] = []
+    for reader in (frames.Reader(shapes.shape_of("", "Pod")), frames.Reader()):
+        cluster = Cluster(PODS)
+        cluster.list(PODS)
+        lines = [
+            json.dumps({"type": type_, "object": each}).encode()
+            for type_, each in (
+                ("ADDED", versioned(pod("a"))),
+                ("ADDED", {**versioned(pod("b")), "unknown": "x" * 300_000}),
+                ("MODIFIED", {**versioned(pod("a")), "spec": {"priority": "high"}}),
+                ("ADDED", {"metadata": {"uid": "nameless"}}),
+                ("DELETED", versioned(pod("a"))),
+            )
+        ]
+        found = [each for line in lines for each in reader.decode(line) if isinstance(each, frames.Frame)]
+        cluster.tell(PODS, tell.Frames(cluster.now, found))
+        assert len(cluster.follower.dead) == 2
+        told.append(cluster.written)
+    decoded, undecoded = ([codec.encode(record) for record in each] for each in told)
+    assert decoded == undecoded
+    assert len(decoded) == 3
+    assert b'"truncated":true' in decoded[1]

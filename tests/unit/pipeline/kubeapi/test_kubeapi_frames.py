@@ -11,6 +11,8 @@ from pipeline.kubeapi import frames
 from pipeline.kubeapi.frames import BadLine, Frame
 from pipeline.kubeapi.lines import LineSplitter
 from pipeline.kubeapi.statuses import Action, action_for
+from pipeline.records import shapes
+from pipeline.records.shapes.event import Event
 
 
 def event(version: str, message: str = "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.") -> dict[str, Any]:
@@ -47,6 +49,46 @@ def test_bytes_that_are_not_utf_8_are_replaced_and_marked() -> None:
     assert frame.lossy
     assert frame.version == "1000"
     assert msgspec.json.decode(frame.object)["message"] == "bad \ufffd\ufffd byte"
+
+
+def read(data: bytes) -> Frame:
+    (frame,) = frames.Reader(shapes.shape_of("", "Event")).decode(data)
+    assert isinstance(frame, Frame)
+    return frame
+
+
+def test_a_reader_that_knows_the_shape_gives_the_object_itself() -> None:
+    frame = read(line("MODIFIED", event("1000")))
+    assert isinstance(frame.shape, Event)
+    assert (frame.type, frame.version, frame.lossy) == ("MODIFIED", "1000", False)
+    assert frame.shape.reason == "FailedScheduling"
+    assert frame.raw == line("MODIFIED", event("1000"))
+
+
+def test_a_reader_replaces_and_marks_bytes_that_are_not_utf_8_also_where_it_does_not_look() -> None:
+    unread = {**event("1000"), "unknown": "bad @@ byte"}
+    frame = read(line("ADDED", unread).replace(b"@@", b"\xff\xfe"))
+    assert frame.shape is not None
+    assert frame.lossy
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        line("ADDED", {**event("1000"), "count": "many"}),
+        line("BOOKMARK", {"metadata": {"resourceVersion": "7"}}),
+        line("ERROR", {"kind": "Status", "code": 410}),
+        line("ADDED", event("1000")) * 2,
+        line("ADDED", None),
+        b'{"type":"ADDED", oops',
+        b"[]",
+    ],
+)
+def test_what_does_not_fit_the_shape_is_read_as_without_one(data: bytes) -> None:
+    def told(found: list[Frame | BadLine]) -> list[object]:
+        return [each if isinstance(each, BadLine) else (each.type, bytes(each.object), each.shape) for each in found]
+
+    assert told(frames.Reader(shapes.shape_of("", "Event")).decode(data)) == told(frames.decode(data))
 
 
 def test_a_character_split_over_chunks_is_not_lossy() -> None:
