@@ -40,7 +40,7 @@ _LONG_TURN_S = 0.25
 _BLOCKED_S = 1.0
 _LEAST_SEGMENTS = 4
 """Of a small log: only a segment that has ended can be removed."""
-_STOP_S = 5.0
+_STOP_S = 1.0
 """For all watches together; one that waits for the head of an answer cannot be ended sooner, and is left behind."""
 CONNECTIONS = 64
 SOURCE = "kube-collector/collector"

@@ -81,7 +81,7 @@ class Recording:
         self.folder = folder
         if not folder.is_dir():
             raise UserError(
-                "there is no such recording", where=str(folder), fix="name a folder of NAME.ndjson.gz files"
+                "there is no such recording", where=str(folder), fix="Name a folder of NAME.ndjson.gz files."
             )
         manifest = _manifest(folder)
         self._files = _chosen(folder, manifest.files)
@@ -239,7 +239,7 @@ def _happenings(path: Path, watch: str) -> Iterator[Played]:
             raise UserError(
                 f"this line of the recording cannot be read: {error}",
                 where=f"{path.name}:{number}",
-                fix="record it again, or remove the line",
+                fix="Record it again, or remove the line.",
             ) from error
 
 
@@ -254,7 +254,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Line]]:
         raise UserError(
             f"the recording cannot be read: {error}",
             where=f"{path.name}:{number + (not isinstance(error, msgspec.MsgspecError))}",
-            fix="record it again, or remove the line",
+            fix="Record it again, or remove the line.",
         ) from error
 
 
@@ -284,7 +284,7 @@ def _chosen(folder: Path, wanted: list[str]) -> list[tuple[str, Path]]:
         by_resource.pop(_CORE_EVENTS, None)
     if not by_resource:
         raise UserError(
-            "no recorded watch is in this folder", where=str(folder), fix="name a folder of NAME.ndjson.gz files"
+            "no recorded watch is in this folder", where=str(folder), fix="Name a folder of NAME.ndjson.gz files."
         )
     return sorted(by_resource.items(), key=lambda item: item[1].name)
 

@@ -28,7 +28,7 @@ from pipeline.records import sla
 from pipeline.telemetry import logs
 
 _TURN_S = 0.2
-_STOP_S = 5.0
+_STOP_S = 1.0
 
 
 def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterable[str] | None) -> int:

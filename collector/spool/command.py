@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from pipeline.config.places import Places
     from pipeline.log.repair import Report
 
-app = options.group("Look into the spool on disk, check it and mend it.")
+app = options.group(
+    """Look into the spool on disk, check it and mend it.
+
+    Examples:
+      kube-collector spool info
+      kube-collector spool check
+    """
+)
 
 Directory = Annotated[
     Path | None,
@@ -169,7 +176,7 @@ def _places(data_dir: Path | None, config: list[Path] | None, sets: list[str] | 
 
     found = Places(data_dir or options.settings(config, sets).ground.data_dir)
     if not found.spool.is_dir():
-        raise NotFound("there is no spool", where=str(found.spool), fix="Name the data folder with --data-dir.")
+        raise NotFound("there is no spool", where=str(found.spool), fix="Name the data folder with --data-dir; the demo's is data/demo.")
     return found
 
 

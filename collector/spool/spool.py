@@ -18,6 +18,7 @@ from collector.spool.checkpoint import Changes, Checkpoint, OpenGap, Watch
 from collector.spool.deadletter import DeadLetters
 from pipeline import faults
 from pipeline.config.places import Places
+from pipeline.errors import UserError
 from pipeline.log import LogOptions, LogReader, LogWriter, lock
 from pipeline.records import codec
 from pipeline.records.envelope import Record, TickRecord
@@ -31,7 +32,14 @@ class Spool:
 
     def __init__(self, places: Places, *, options: LogOptions) -> None:
         """Open or make the spool. Raises UserError when another process has it, LogFull when the disk is full."""
-        places.spool.mkdir(parents=True, exist_ok=True)
+        try:
+            places.spool.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                f"the spool's folder cannot be made: {error.strerror}",
+                where=str(places.spool),
+                fix="Set data_dir to a folder that this user may write.",
+            ) from error
         with ExitStack() as opened:
             opened.callback(os.close, lock.take(places.spool / "LOCK", "the spool"))
             self.log = LogWriter(places.records, options=options)

@@ -81,12 +81,15 @@ def _read_service_account(configuration: Any) -> Path:
 def _read_kubeconfig(configuration: Any, path: Path | None, context: str | None) -> Path | None:
     """Fills `configuration`; returns the file that holds the token, if one does."""
     where = str(path or kube_config.KUBE_CONFIG_DEFAULT_LOCATION)
+    fix = "Name one with --kubeconfig, or set KUBECONFIG; `kubectl config get-contexts` lists the contexts."
+    if path is not None and not path.exists():
+        raise UserError("there is no such file", where=where, fix=fix)
     try:
         config.load_kube_config(str(path) if path else None, context, client_configuration=configuration)
         return _token_file(where, context)
     except (OSError, ValueError, TypeError, yaml.YAMLError, config.ConfigException) as error:
-        fix = "name one with --kubeconfig, or set KUBECONFIG; `kubectl config get-contexts` lists the contexts"
-        raise UserError(f"the kubeconfig cannot be used: {error}", where=where, fix=fix) from error
+        said = " ".join(str(error).split())  # a YAML error comes with its place, in lines of its own
+        raise UserError(f"the kubeconfig cannot be used: {said}", where=where, fix=fix) from error
 
 
 def _token_file(paths: str, context: str | None) -> Path | None:

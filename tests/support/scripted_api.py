@@ -237,6 +237,19 @@ def chunks(*data: bytes, then: Then = Then.END) -> Answer:
     return send
 
 
+def serve(api: ScriptedApi, uid: str, *plurals: str) -> None:
+    """Makes it a whole small cluster: who it is, and that it serves these kinds of the core group."""
+    verbs = ["get", "list", "watch"]
+    kinds = [
+        {"name": each, "kind": each.removesuffix("s").title(), "namespaced": each != "nodes", "verbs": verbs}
+        for each in plurals
+    ]
+    api.other("/api", answer(200, {"versions": ["v1"]}))
+    api.other("/apis", answer(200, {"groups": []}))
+    api.other("/api/v1", answer(200, {"resources": kinds}))
+    api.other("/api/v1/namespaces/kube-system", answer(200, {"metadata": {"uid": uid}}))
+
+
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = True
