@@ -9,9 +9,10 @@ READY := $(VENV)/.ready
 .PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check bench lock clean
 
 help: ## list the recipes
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(READY): requirements/all.lock pyproject.toml
+	@echo "Setting up $(VENV): about half a minute, 500 MB." >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m uv --version >/dev/null 2>&1 || $(BIN)/pip install --quiet uv || true
 	@if $(BIN)/python -m uv --version >/dev/null 2>&1; then \
@@ -65,5 +66,5 @@ lock: $(READY) ## resolve the lock files anew
 		$(BIN)/python -m uv pip compile --quiet --generate-hashes --no-header --no-annotate --python-version 3.11 \
 			-o requirements/$$set.lock requirements/$$set.in; done
 
-clean: ## remove the virtual environment, caches and the demo's data
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build data
+clean: ## remove the virtual environment, caches and the demo's data; a real cluster's data stays
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build data/demo

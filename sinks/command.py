@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from pipeline.config.load import Loaded
     from pipeline.doris.settings import Settings
 
-schema = options.group("Compare the warehouse's tables and views with this version, and bring them up to date.")
+schema = options.group(
+    """Compare the warehouse's tables and views with this version, and bring them up to date.
+
+    Examples:
+      kube-collector schema plan
+      kube-collector schema apply
+    """
+)
 
 
 def sink(config: options.ConfigFiles = None, sets: options.Sets = None) -> int:

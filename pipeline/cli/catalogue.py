@@ -25,18 +25,18 @@ class Line(NamedTuple):
 GROUPS = {"ask": "Ask", "run": "Run", "operate": "Operate"}
 
 COMMANDS = (
-    Line("why", "ask", "Say why a job waits: the reasons second by second, the promise, what would help."),
+    Line("why", "ask", "Say why a job waits: for how long because of what, against which promise, what would help."),
     Line("jobs", "ask", "List jobs and their waits, or show one."),
-    Line("queues", "ask", "List queues: quota, use, who borrowed, how long jobs wait."),
-    Line("violations", "ask", "List broken and endangered promises."),
+    Line("queues", "ask", "List queues: how many jobs wait, how long, because of what."),
+    Line("violations", "ask", "List broken promises."),
     Line("reasons", "ask", "Sum up waiting time by reason."),
     Line("explain", "ask", "Say what a scheduler's message means: its reasons and their counts."),
     Line("simulate", "ask", "Compare scheduling policies on a recording or a trace."),
     Line("up", "run", "Run the whole pipeline in one process."),
-    Line("demo", "run", "Replay a recorded cluster through the whole pipeline and open the page."),
-    Line("collect", "run", "Run the collector: cluster and Prometheus to the spool."),
-    Line("aggregate", "run", "Run the aggregation: records to judged waits."),
-    Line("sink", "run", "Run the loader and the alerts."),
+    Line("demo", "run", "Replay a recorded cluster through the whole pipeline, page included."),
+    Line("collect", "run", "Run the collector: from the cluster to the spool."),
+    Line("aggregate", "run", "Run the aggregation: from the spool to judged waits."),
+    Line("sink", "run", "Run the loader: records and judged waits into Doris."),
     Line("dash", "run", "Run the page and the HTTP API."),
     Line("schedule", "run", "Run the scheduler core, watching or binding."),
     Line("doctor", "operate", "Check settings, connections and disk, with cause and fix for each failure."),
@@ -46,8 +46,8 @@ COMMANDS = (
     Line("top", "operate", "Show live rates, lag and freshness of every stage."),
     Line("state", "operate", "Show what the aggregation knows about a job."),
     Line("spool", "operate", "Look into the spool on disk, check it and mend it."),
-    Line("record", "operate", "Record what a cluster sends to files."),
-    Line("replay", "operate", "Send recorded frames through the pipeline at any speed."),
+    Line("record", "operate", "Record what a cluster sends, for `replay` and `up --replay`."),
+    Line("replay", "operate", "Write a recording to the spool, as if the cluster were watched."),
     Line("alerts", "operate", "Try a channel, list and silence alerts, send failed ones again."),
     Line("rbac", "operate", "Print the least role that the settings need."),
     Line("doris-local", "operate", "Run the local stand-in for Doris by itself."),
@@ -58,7 +58,7 @@ COMMANDS = (
 _BY_NAME = {line.name: line for line in COMMANDS}
 _FOOT = """\
 Options of every command:
-  -h, --help      Show its options and two examples.
+  -h, --help      Show its options and examples.
   -q, -v          Say less, say more.
   --color WHEN    auto, always or never; NO_COLOR is honoured.
   --debug         Show the stack of an error.

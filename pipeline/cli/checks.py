@@ -46,9 +46,8 @@ def own(loaded: Loaded) -> list[CheckResult]:
 
 def _settings(loaded: Loaded) -> CheckResult:
     read = ", ".join(str(path) for path in loaded.files)
-    return CheckResult(
-        "config", "settings", "ok", f"valid, from {read}" if read else "valid, all from defaults and environment"
-    )
+    cause = f"valid, from {read}" if read else "valid; no file, so defaults, environment and options"
+    return CheckResult("config", "settings", "ok", cause)
 
 
 def _disk(folder: Path) -> list[CheckResult]:

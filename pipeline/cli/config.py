@@ -10,8 +10,17 @@ import typer
 from pipeline.cli import options, output, terminal
 from pipeline.cli.output import Column
 from pipeline.config import effective, reference
+from pipeline.config.suggest import did_you_mean
+from pipeline.errors import NotFound
 
-app = options.group("Check the settings, show where each value comes from, print their schema or reference.")
+app = options.group(
+    """Check the settings, show where each value comes from, print their schema or reference.
+
+    Examples:
+      kube-collector config check
+      kube-collector config show --changed
+    """
+)
 
 _COLUMNS = (
     Column("key", "key"),
@@ -31,7 +40,7 @@ def check(config: options.ConfigFiles = None, sets: options.Sets = None) -> None
     loaded = options.settings(config, sets)
     read = ", ".join(str(path) for path in loaded.files) or "no file"
     given = sum(setting.origin != "default" for setting in effective.settings(loaded))
-    terminal.hint(f"The settings are valid ({read}, {given} values set).")
+    terminal.hint(f"The settings are valid ({read}, {given} value{'' if given == 1 else 's'} set).")
 
 
 @app.command()
@@ -53,6 +62,7 @@ def show(
     """
     wanted = options.wanted(output_format, no_headers)
     rows = [setting._asdict() for setting in effective.settings(options.settings(config, sets))]
+    _require_known(keys or [], [row["key"] for row in rows])
     rows = [row for row in rows if not (changed and row["origin"] == "default")]
     output.render([row for row in rows if _selected(row["key"], keys)], _COLUMNS, wanted)
 
@@ -77,6 +87,16 @@ def docs() -> None:
       kube-collector config docs > settings.md
     """
     sys.stdout.write(reference.page())
+
+
+def _require_known(wanted: list[str], keys: list[str]) -> None:
+    parents = {key[:at] for key in keys for at, letter in enumerate(key) if letter in ".["}
+    for each in wanted:
+        if not any(_selected(key, [each]) for key in keys):
+            raise NotFound(
+                f"there is no setting {each}{did_you_mean(each, {*keys, *parents})}",
+                fix="`kube-collector config show` lists every key.",
+            )
 
 
 def _selected(key: str, keys: list[str] | None) -> bool:

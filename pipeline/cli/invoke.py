@@ -77,6 +77,8 @@ def _shape(command: Any) -> None:
     if marker:
         command.help = text.rstrip()
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in examples.strip().splitlines())
+    # Its line in the help of its group: its first paragraph, whole. Left to itself, typer cuts it to the terminal's width.
+    command.short_help = " ".join((command.help or "").partition("\n\n")[0].split()) or None
     command.params += _shared_params()
     plain.spare(command)
 

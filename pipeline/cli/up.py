@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline import extensions
-from pipeline.cli import options, replays
+from pipeline.cli import options, replays, terminal
 from pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEMO = "kube-a"
 DEMO_SPEED = "30x@70s,1x"
 _MARK = ".kube-collector-demo"
-"""Stands in the demo's data folder: only a folder with it is ever emptied."""
+"""Stands in the demo's data folder, and is locked while a demo runs: only a folder with it is ever emptied."""
 
 Port = Annotated[
     int | None,
@@ -60,8 +60,11 @@ def up(
     """
     flags = {"collector.kubeconfig": kubeconfig, "dashboards.port": port, "data_dir": data_dir}
     if replay is None:
-        return _run(options.settings(config, sets, flags))
-    return _run(replays.settings(replay, speed, config, sets, flags))
+        loaded = options.settings(config, sets, flags)
+    else:
+        loaded = replays.settings(replay, speed, config, sets, flags)
+    _require_port(loaded)
+    return _run(loaded)
 
 
 def demo(
@@ -80,7 +83,8 @@ def demo(
     """
     folder = data_dir or Path("data") / "demo"
     loaded = replays.settings(_recording(), DEMO_SPEED, config, sets, {"dashboards.port": port, "data_dir": folder})
-    _empty(folder)
+    _require_port(loaded)
+    _claim(folder)
     return _run(loaded)
 
 
@@ -88,19 +92,43 @@ def _run(loaded: Loaded) -> int:
     from pipeline.process import supervisor
     from pipeline.process.stage import Observes
 
+    terminal.hint("Starting: this takes some seconds.")
     stages = [extension.load()(loaded) for extension in extensions.found(extensions.STAGES)]
     for stage in stages:
         if isinstance(stage, Observes):
             stage.observe(stages)
-    _hint(loaded)
-    return supervisor.run(stages, loaded)
+    return supervisor.run(stages, loaded, started=lambda: _tell_where(loaded))
 
 
-def _hint(loaded: Loaded) -> None:
+def _page(loaded: Loaded) -> tuple[str, int] | None:
+    """Address and port of the page, if the page is installed."""
     page: object = loaded.sections.get("dashboards")
+    return None if page is None else (getattr(page, "address", ""), getattr(page, "port", 0))
+
+
+def _require_port(loaded: Loaded) -> None:
+    """A taken port is found before anything is emptied or started."""
+    from pipeline.process import ports
+
+    page = _page(loaded)
     if page is not None:
-        address, port = getattr(page, "address", ""), getattr(page, "port", "")
-        typer.echo(f"The page is at http://{address}:{port}; Ctrl-C ends everything.", err=True)
+        ports.require_free(*page, "dashboards.port", "--port")
+
+
+def _tell_where(loaded: Loaded) -> None:
+    """Where the page, the SQL port and the data are, once all of them are there."""
+    from pipeline.config.places import Places
+    from pipeline.doris import local
+    from pipeline.doris.settings import Settings
+
+    places = Places(loaded.ground.data_dir)
+    doris = local.locate(loaded.of(Settings), places.doris)
+    page = _page(loaded)
+    lines = [] if page is None else [f"Page  http://{page[0]}:{page[1]}"]
+    lines.append(
+        f"SQL   mariadb -h {doris.host} -P {doris.query_port} -u {doris.user}{' -p' if doris.secret else ''} {doris.database}"
+    )
+    terminal.hint("\n".join([*lines, f"Data  {places.data_dir}", "Ctrl-C ends everything."]))
 
 
 def _recording() -> Path:
@@ -115,15 +143,24 @@ def _recording() -> Path:
     )
 
 
-def _empty(folder: Path) -> None:
-    """Empties the demo's own data folder. Raises UserError for a folder that holds anything else."""
-    if folder.is_dir() and any(folder.iterdir()):
-        if not (folder / _MARK).exists():
-            raise UserError(
-                "the demo empties its data folder, and this one holds something else",
-                where=str(folder),
-                fix="Name another folder with --data-dir.",
-            )
-        shutil.rmtree(folder)
+def _claim(folder: Path) -> None:
+    """Empties the demo's own data folder and holds it for the life of this process.
+
+    Raises UserError for a folder that another demo holds, or that has anything else in it.
+    """
+    from pipeline.log import lock
+
+    mark = folder / _MARK
+    if folder.is_dir() and any(folder.iterdir()) and not mark.exists():
+        raise UserError(
+            "the demo empties its data folder, and this one holds something else",
+            where=str(folder),
+            fix="Name another folder with --data-dir.",
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _MARK).write_text("The demo empties this folder each time it starts.\n", encoding="utf-8")
+    lock.take(mark, "the demo's data folder")
+    for each in folder.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each != mark:
+            each.unlink()

@@ -38,7 +38,8 @@ def locate(settings: Settings, folder: Path) -> Settings:
         raise Unreachable(
             "no Doris is configured, and no local one is running",
             where=str(folder),
-            fix="start `kube-collector up`, or set doris.frontend to host:8030",
+            fix="start `kube-collector up`, set doris.frontend to host:8030, or name a folder with --set data_dir=PATH"
+            " (the demo's is data/demo)",
         )
     return at(settings, address)
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import errno
+import socket
 
 from pipeline.errors import UserError
 
 
-def refused(error: OSError, address: str, port: int, key: str) -> UserError:
-    """The error for a person; `key` is the setting that changes the port, such as `admin.port`."""
+def require_free(address: str, port: int, key: str, flag: str | None = None) -> None:
+    """Raises what a server would raise that listens there now: for a command that does much before its server starts."""
+    if not port:
+        return
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(place)
+            tried.listen()
+    except OSError as error:
+        raise refused(error, address, port, key, flag) from error
+
+
+def refused(error: OSError, address: str, port: int, key: str, flag: str | None = None) -> UserError:
+    """The error for a person. `key` is the setting that changes the port, such as `admin.port`; `flag` an option that does."""
     variable = "KUBE_COLLECTOR__" + key.upper().replace(".", "__")
-    change = f"set another one with --set {key}=PORT or {variable}=PORT"
+    change = f"set another one with {f'{flag} PORT' if flag else f'--set {key}=PORT'} or {variable}=PORT"
     if error.errno == errno.EADDRINUSE:
         return UserError(f"port {port} on {address} is taken by another program", fix=f"End that program, or {change}.")
     if error.errno == errno.EACCES:

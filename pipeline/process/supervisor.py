@@ -45,11 +45,21 @@ _GRACE_S = 1.0
 _log = logs.get(__name__)
 
 
-def run(stages: Sequence[Stage], loaded: Loaded, *, drain_s: float = DRAIN_S, colors: bool | None = None) -> int:
-    """Sets up the log, runs the stages until they end, and answers the exit code. What `app.py` of a stage calls."""
+def run(
+    stages: Sequence[Stage],
+    loaded: Loaded,
+    *,
+    drain_s: float = DRAIN_S,
+    colors: bool | None = None,
+    started: Callable[[], None] = lambda: None,
+) -> int:
+    """Sets up the log, runs the stages until they end, and answers the exit code. What `app.py` of a stage calls.
+
+    `started` is called once all of them run.
+    """
     logs.setup(loaded.ground.log, cluster=loaded.ground.cluster.name, colors=colors)
     catalogue.build_info.labels(metadata.version(extensions.OWN)).set(1)
-    return Supervisor(stages, loaded, drain_s=drain_s).run()
+    return Supervisor(stages, loaded, drain_s=drain_s, started=started).run()
 
 
 class Supervisor:
@@ -62,8 +72,10 @@ class Supervisor:
         *,
         drain_s: float = DRAIN_S,
         exit_now: Callable[[int], Any] = os._exit,
+        started: Callable[[], None] = lambda: None,
     ) -> None:
         self._stages = stages
+        self._tell_started = started
         self._loaded = loaded
         self._drain_s = drain_s
         self._exit_now = exit_now
@@ -151,6 +163,7 @@ class Supervisor:
             _log.debug("stage started", stage=stage.name, took_s=round(clock.monotonic_s() - began_s, 3))
         self._phase = "running"
         _log.info("started", stages=[stage.name for stage in self._stages])
+        self._tell_started()
 
     def _watch(self) -> None:
         while self._code is None:

@@ -27,7 +27,7 @@ def _cases() -> list[Any]:
     ]
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no message cases: {FOLDER} is missing")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no messages: {FOLDER} is missing")
 @pytest.mark.parametrize("case", _cases())
 def test_the_text_says_what_the_case_says(case: dict[str, Any]) -> None:
     message = messages.parse(case["message"])

@@ -65,8 +65,27 @@ def test_a_taken_port_is_one_clear_error_and_nothing_is_left_behind(tmp_path: Pa
         done = run("demo", "--port", str(port), "--data-dir", str(tmp_path / "demo"))
     assert done.returncode == 1
     assert f"port {port} on 127.0.0.1 is taken" in done.stderr
-    assert "dashboards.port" in done.stderr
+    assert "--port PORT" in done.stderr and "KUBE_COLLECTOR__DASHBOARDS__PORT=PORT" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "demo").exists(), "the port is looked at before anything is made or emptied"
+
+
+def test_a_second_demo_leaves_the_data_of_the_first_alone(tmp_path: Path) -> None:
+    with Demo(tmp_path / "demo") as demo:
+        done = run("demo", "--port", str(free_port()), "--data-dir", str(tmp_path / "demo"))
+        assert done.returncode == 1
+        assert f"in use by process {demo.process.pid}" in done.stderr
+        poll("the first goes on", lambda: (demo.try_get("jobs") or {}).get("items"), 60)
+        assert demo.stop(signal.SIGTERM) == 0
+
+
+def test_a_start_tells_where_the_page_the_sql_port_and_the_data_are(tmp_path: Path) -> None:
+    with Demo(tmp_path / "demo") as demo:
+        poll("it says where", lambda: "Ctrl-C ends everything." in demo.log.read_text(), 60)
+        told = demo.log.read_text()
+        assert f"Page  http://127.0.0.1:{demo.port}\n" in told
+        assert f"SQL   mariadb -h 127.0.0.1 -P {demo.sql_port} -u root kube_collector\n" in told
+        assert f"Data  {demo.data}\n" in told
 
 
 def test_a_folder_that_is_not_the_demos_is_never_emptied(tmp_path: Path) -> None:

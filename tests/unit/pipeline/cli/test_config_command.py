@@ -49,6 +49,18 @@ def test_show_of_one_section_as_json(capsys: pytest.CaptureFixture[str]) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "meant"), [("lgo", "log"), ("log.levl", "log.level"), ("doris.fronten", "doris.frontend")]
+)
+def test_show_of_a_key_that_does_not_exist_says_what_was_meant(
+    wanted: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["config", "show", wanted]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"Error: there is no setting {wanted} (did you mean {meant}?)\n")
+
+
 def test_schema_and_docs_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["config", "schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "kube-collector settings"

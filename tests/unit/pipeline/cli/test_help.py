@@ -84,7 +84,7 @@ def test_the_catalogue_names_a_command_once_and_under_a_group_that_exists() -> N
     assert {line.group for line in catalogue.COMMANDS} <= set(catalogue.GROUPS)
 
 
-@pytest.mark.parametrize(("path", "command"), [each for each in TREE if not hasattr(each.values[1], "commands")])
+@pytest.mark.parametrize(("path", "command"), TREE)
 def test_the_help_of_every_command_ends_with_two_examples(path: str, command: object) -> None:
     _, marker, examples = invoke.help_of(path, command).partition("\n  Examples:\n")
     lines = [line.strip() for line in examples.splitlines()]
@@ -99,6 +99,12 @@ def test_every_command_says_what_it_does_and_explains_each_option(path: str, com
     silent = [param.name for param in command.params if not getattr(param, "help", None)]  # type: ignore[attr-defined]
     assert silent == [], path
     assert command.rich_markup_mode is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("path", "command"), [each for each in TREE if hasattr(each.values[1], "commands")])
+def test_the_help_of_a_group_cuts_no_sentence(path: str, command: object) -> None:
+    _, marker, commands = invoke.help_of(path, command, width=60).partition("\nCommands:\n")
+    assert marker and "..." not in commands
 
 
 def test_help_command_is_the_help_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
