@@ -49,8 +49,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_of(record: Record) -> JobRef | None:
-    """The job whose state a record concerns; None for what is of no job (nodes, queues, gaps, ticks)."""
-    if type(record) in _OF_JOBS:
+    """The job whose state a record concerns; None for what is of no job (nodes, queues, gaps, ticks).
+
+    Most events say nothing of a wait: they only let time pass, and no state is opened for them.
+    """
+    if type(record) in _OF_JOBS and not records.says_nothing(record):
         return record.data.job  # type: ignore[union-attr]
     return None
 
@@ -81,8 +84,6 @@ class JobOperator:
 
     def on_record(self, state: JobState, record: Record, now: int) -> Step[JobState]:
         """Takes in one record at log time `now`. Its rows come at the end of the second, all changes of it in one."""
-        if records.says_nothing(record):
-            return _as_it_was(state)
         sight = records.sight_of(record, now)
         noted = records.take(state, record, sight)
         if noted is None:

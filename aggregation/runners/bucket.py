@@ -66,13 +66,12 @@ class Failure(NamedTuple):
 class _Live:
     """A job since the last commit: its state, its timers, and the steps taken, for doing them again."""
 
-    __slots__ = ("changed", "job", "state", "steps", "timers")
+    __slots__ = ("state", "steps", "timers")
 
     def __init__(self, state: Any, timers: dict[str, int]) -> None:
         self.state = state
         self.timers = timers
         self.steps: list[tuple[str | Record | JobRef, int]] = []
-        self.changed = False
 
 
 class Bucket:
@@ -85,6 +84,7 @@ class Bucket:
         self.now = now
         self._due: list[tuple[int, str, str]] = []
         self._live: dict[str, _Live] = {}
+        self._changed: dict[str, _Live] = {}
         self.failures: list[Failure] = []
         self.rows: list[Row] = []
 
@@ -112,11 +112,10 @@ class Bucket:
 
     def commit(self) -> Iterator[tuple[str, Stored | None]]:
         """Everything that changed since the last commit, None for dropped jobs; then starts anew from there."""
-        for key, live in self._live.items():
-            if live.changed:
-                yield key, None if live.state is None else Stored(self._operator.encode(live.state), live.timers)
+        for key, live in self._changed.items():
+            yield key, None if live.state is None else Stored(self._operator.encode(live.state), live.timers)
             live.steps.clear()
-            live.changed = False
+        self._changed = {}
 
     def forget(self, keep: Callable[[str], bool]) -> None:
         """Lets go of decoded states that `keep` does not want in memory; only right after a commit."""
@@ -135,7 +134,7 @@ class Bucket:
         if live.state is None and job is not None:
             live.state = self._operator.zero(self._cluster, job, self.now)
             live.steps.append((job, self.now))
-            live.changed = True
+            self._changed[key] = live
         return live
 
     def _fire(self) -> None:
@@ -148,7 +147,7 @@ class Bucket:
             if live.state is None or live.timers.get(name) != at:
                 continue  # cancelled, moved or dropped since
             del live.timers[name]
-            live.changed = True
+            self._changed[key] = live
             self._step(key, live, name)
 
     def _step(self, key: str, live: _Live, what: str | Record) -> None:
@@ -167,7 +166,7 @@ class Bucket:
         self.rows.extend(step.rows)
 
     def _apply(self, key: str, live: _Live, step: Stepped) -> None:
-        live.changed = True
+        self._changed[key] = live
         live.state = step.state
         if step.state is None:
             live.timers = {}
