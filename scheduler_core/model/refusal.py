@@ -17,12 +17,16 @@ UNRESOLVABLE = "UnschedulableAndUnresolvable"
 
 
 class Check(msgspec.Struct, frozen=True, gc=False):
-    """A filter of nodes: its name and code as Volcano writes them, its text, and the reason it stands for."""
+    """A filter of nodes: its name and code as Volcano writes them, its text, and the reason it stands for.
+
+    `lifted` says of several nodes, in the past tense, how they would have to be to pass ("were not cordoned").
+    """
 
     name: str
     code: str
     text: str
     reason: str
+    lifted: str = ""
 
 
 class Blocker(msgspec.Struct, frozen=True):

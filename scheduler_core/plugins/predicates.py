@@ -28,29 +28,45 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.relations import Relations
 from scheduler_core.session.session import Session
 
-POD_COUNT = Check("NodePodNumber", UNSCHEDULABLE, "node(s) pod number exceeded", reasons.INSUFFICIENT_RESOURCE)
-CORDON = Check("NodeUnschedulable", UNRESOLVABLE, "node(s) were unschedulable", reasons.NODE_UNSCHEDULABLE)
+POD_COUNT = Check(
+    "NodePodNumber", UNSCHEDULABLE, "node(s) pod number exceeded", reasons.INSUFFICIENT_RESOURCE,
+    "could hold one more pod",
+)  # fmt: skip
+CORDON = Check(
+    "NodeUnschedulable", UNRESOLVABLE, "node(s) were unschedulable", reasons.NODE_UNSCHEDULABLE, "were not cordoned"
+)
 AFFINITY = Check(
-    "NodeAffinity", UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", reasons.NODE_AFFINITY
-)
-TAINT = Check("TaintToleration", UNRESOLVABLE, "node(s) had untolerated taint(s)", reasons.UNTOLERATED_TAINT)
+    "NodeAffinity", UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", reasons.NODE_AFFINITY,
+    "had the labels that it asks for",
+)  # fmt: skip
+TAINT = Check(
+    "TaintToleration", UNRESOLVABLE, "node(s) had untolerated taint(s)", reasons.UNTOLERATED_TAINT,
+    "had no taint, or the task tolerated it",
+)  # fmt: skip
 PORTS = Check(
-    "NodePorts", UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", reasons.PORT_CONFLICT
-)
-NEAR = Check("InterPodAffinity", UNRESOLVABLE, "node(s) didn't match pod affinity rules", reasons.POD_AFFINITY)
+    "NodePorts", UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", reasons.PORT_CONFLICT,
+    "had the host port free",
+)  # fmt: skip
+NEAR = Check(
+    "InterPodAffinity", UNRESOLVABLE, "node(s) didn't match pod affinity rules", reasons.POD_AFFINITY,
+    "lay beside the pods it must be near",
+)  # fmt: skip
 AWAY = Check(
-    "InterPodAffinity", UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", reasons.POD_ANTI_AFFINITY
-)
+    "InterPodAffinity", UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", reasons.POD_ANTI_AFFINITY,
+    "lay apart from the pods it must avoid",
+)  # fmt: skip
 KEPT_AWAY = Check(
     "InterPodAffinity", UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules",
-    reasons.POD_ANTI_AFFINITY,
+    reasons.POD_ANTI_AFFINITY, "lay apart from the pods that avoid it",
 )  # fmt: skip
 SPREAD = Check(
-    "PodTopologySpread", UNSCHEDULABLE, "node(s) didn't match pod topology spread constraints", reasons.TOPOLOGY_SPREAD
-)
+    "PodTopologySpread", UNSCHEDULABLE, "node(s) didn't match pod topology spread constraints", reasons.TOPOLOGY_SPREAD,
+    "were in a domain that may have more",
+)  # fmt: skip
 NO_DOMAIN = Check(
     "PodTopologySpread", UNRESOLVABLE,
     "node(s) didn't match pod topology spread constraints (missing required label)", reasons.TOPOLOGY_SPREAD,
+    "had the label that names the domain",
 )  # fmt: skip
 
 _UNSCHEDULABLE_TAINT: Final = (matching.UNSCHEDULABLE, "", "NoSchedule")

@@ -1,8 +1,9 @@
 """Failure codes: which checks a node fails for a class, as bits of one number.
 
 Bits 0 to 31 are checks of plugins, in the order in which they are first met (which is the order of the policy); bits 32
-to 63 are resources, by their place on the axis; more than 32 share the last bit. So a column of codes is the exact joint
-distribution of failing checks, and counting equal codes is counting nodes by the set of checks they fail.
+to 63 are resources, in the order in which something first asks for them; of more than 32 the rest share the last bit. So a
+column of codes is the exact joint distribution of failing checks, and counting equal codes is counting nodes by the set of
+checks they fail.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ FIRST_RESOURCE: Final = 32
 RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
 FITS: Final = 0
 
-NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY)
+NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
 
 
 class Codes:
@@ -27,6 +28,7 @@ class Codes:
         self.axis = axis
         self.checks: list[Check] = [NOT_READY]
         self._bit_of: dict[Check, int] = {NOT_READY: 1}
+        self._bit_of_place: dict[int, int] = {}
         self.unresolvable = 1
         self._checks_of: dict[int, tuple[Check, ...]] = {}
 
@@ -41,15 +43,15 @@ class Codes:
                 self.unresolvable |= found
         return found
 
-    @staticmethod
-    def resource_bit(place: int) -> int:
-        return 1 << min(FIRST_RESOURCE + place, 63)
+    def resource_bit(self, place: int) -> int:
+        """The bit of a resource, given out when it is first asked for."""
+        return self._bit_of_place.setdefault(place, 1 << min(FIRST_RESOURCE + len(self._bit_of_place), 63))
 
     def failed(self, code: int) -> tuple[Check, ...]:
         """The checks in a code: resources first, then in the order of the policy."""
         found = self._checks_of.get(code)
         if found is None:
-            short = [self._short(place) for place in range(len(self.axis)) if code & self.resource_bit(place)]
+            short = [self._short(place) for place in self.places(code)]
             other = [check for check in self.checks if code & self._bit_of[check]]
             found = self._checks_of[code] = (*short, *other)
         return found
@@ -60,7 +62,7 @@ class Codes:
 
     def places(self, code: int) -> tuple[int, ...]:
         """Resources that are short in a code."""
-        return tuple(place for place in range(len(self.axis)) if code & self.resource_bit(place))
+        return tuple(sorted(place for place, bit in self._bit_of_place.items() if code & bit))
 
     def as_volcano(self, code: int) -> tuple[Check, ...]:
         """What Volcano records of a node: the first short resource alone; else checks up to the first unresolvable one."""

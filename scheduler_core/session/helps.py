@@ -7,24 +7,12 @@ change opens any node, the set of checks that most nodes with the fewest failure
 
 from __future__ import annotations
 
-from pipeline.records import reasons
 from scheduler_core.model.refusal import Blocker, Report
 from scheduler_core.model.resources import MEMORY, Axis
 from scheduler_core.model.why import Why
 from scheduler_core.session.codes import FITS, Codes
 
 _MOST = 3
-_LIFTED = {
-    reasons.NODE_AFFINITY: "had the labels that it asks for",
-    reasons.UNTOLERATED_TAINT: "had no taint, or the task tolerated it",
-    reasons.NODE_UNSCHEDULABLE: "were not cordoned",
-    reasons.NODE_NOT_READY: "were ready",
-    reasons.PORT_CONFLICT: "had the host port free",
-    reasons.POD_AFFINITY: "lay beside the pods it must be near",
-    reasons.POD_ANTI_AFFINITY: "lay apart from the pods it must avoid",
-    reasons.TOPOLOGY_SPREAD: "were in a domain that may have more",
-    reasons.INSUFFICIENT_RESOURCE: "could hold one more pod",
-}
 
 
 def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tuple[str, ...]:
@@ -38,7 +26,7 @@ def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
     node = names[blocker.row]
     many = f"{blocker.nodes} nodes" if blocker.nodes > 1 else f"node {node}"
     if blocker.place < 0:
-        what = _LIFTED.get(blocker.check.reason, f"passed {blocker.check.name}")
+        what = blocker.check.lifted or f"passed {blocker.check.name}"
         return f"{many} would take it if {'they' if blocker.nodes > 1 else 'it'} {_number(what, blocker.nodes)}"
     short = amount(axis, blocker.place, blocker.short)
     name = axis.names[blocker.place]
