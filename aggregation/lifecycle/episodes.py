@@ -79,6 +79,7 @@ def _came_unseen(state: JobState, sight: Sight) -> bool:
 def _first(state: JobState, noted: Noted, sight: Sight, least: int | None) -> Episode:
     start = _created(state)
     episode = Episode(1, start, sight.at_ms)
+    episode.minimum = least
     state.episodes.append(episode)
     told = noted.lost_ms is not None and noted.lost_ms > start
     if told or _reported(state, least):

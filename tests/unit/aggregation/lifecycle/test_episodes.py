@@ -361,7 +361,8 @@ def came_and_went(story, *pods, unseen_since):
     story.after(30_000).objects.update(begun)
     seen = {"change": "added", "synthetic": True, "unseen_since": unseen_since, "start_observed": False}
     spec = {"parallelism": len(pods), "completions": len(pods)}
-    story.put("Job", BATCH, story.job.name, spec=spec, status={"conditions": [complete]}, **seen)
+    status = {"conditions": [complete], "succeeded": len(pods)}
+    story.put("Job", BATCH, story.job.name, spec=spec, status=status, **seen)
     for name in pods:
         story.put("Pod", "", name, status={"phase": "Succeeded"}, **seen)
     return story
