@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check bench lock clean
+.PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check bench chaos lock clean
 
 help: ## list the recipes
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,6 +60,10 @@ web-check: ## fail if a fresh build of the page differs from the committed files
 
 bench: $(READY) ## figures of speed, one JSON line each (NAME=… for one)
 	@$(BIN)/python -m benchmarks $(NAME)
+
+chaos: $(READY) ## the long trials: 50 kills of a replay, 20 of a live cluster under load, against the truth (an hour)
+	@nice $(BIN)/python -m tests.chaos replay
+	@nice $(BIN)/python -m tests.chaos live
 
 lock: $(READY) ## resolve the lock files anew
 	@for set in all distributed; do \

@@ -18,26 +18,28 @@ LOAD = ("sinks.loaded", "sinks.acked", "doris_local.commit", "doris_local.commit
 GROUPS = {"log": LOG, "transaction": TRANSACTION, "load": LOAD}
 ANY = "any moment"
 _PASSES = 8
-_LIMIT_S = 20.0
+_LIMIT_S = 60.0
 """A point that is not reached so soon is not waited for any longer: the life ends as it is."""
 
 
 class Death(NamedTuple):
-    """Where a life is to end: at a fault point, or after `after_s` seconds."""
+    """Where a life is to end: at a fault point, or `after_s` seconds after its start, or after its page has come up."""
 
     point: str = ANY
     passes: int = 0
     after_s: float = 0.0
+    up: bool = False
 
 
 def drawn(dice: random.Random, kills: int, shares: dict[str, int], longest_s: float) -> list[Death]:
-    """So many deaths: of each group of points its share, the others at random moments."""
+    """So many deaths: of each group of points its share, the others at random moments, most of them while it works."""
     deaths = [
         Death(dice.choice(GROUPS[group]), dice.randint(1, _PASSES))
         for group, share in shares.items()
         for _ in range(share)
     ]
-    deaths += [Death(after_s=dice.uniform(0.3, longest_s)) for _ in range(kills - len(deaths))]
+    rest = range(kills - len(deaths))
+    deaths += [Death(after_s=dice.uniform(0.3, longest_s), up=dice.random() < 0.75) for _ in rest]
     dice.shuffle(deaths)
     return deaths
 
@@ -49,6 +51,8 @@ def live_and_die(pipeline: Pipeline, death: Death, counts: Counter[str]) -> None
     assert pipeline.process is not None
     limit_s = _LIMIT_S if death.passes else death.after_s
     began_s = time.monotonic()
+    if death.up:
+        pipeline.answers()
     try:
         code = pipeline.process.wait(limit_s)
     except subprocess.TimeoutExpired:

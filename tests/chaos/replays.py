@@ -11,8 +11,8 @@ from tests.chaos import deaths
 from tests.support import straight
 from tests.support.running import Pipeline
 
-LONGEST_S = 12.0
-"""A random death comes at most so long after the start; starting alone takes some seconds."""
+LONGEST_S = 6.0
+"""A random death comes at most so long after the start, or after the page is up."""
 
 
 def run(recording: Path, folder: Path, *, kills: int, passes: int, speed: str, seed: int) -> bool:
