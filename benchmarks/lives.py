@@ -20,6 +20,8 @@ from pipeline.records.envelope import Record
 
 PODS = 4
 """Of each job."""
+FRAMES = 54
+"""Of a life, about."""
 _encode = msgspec.json.encode
 
 
