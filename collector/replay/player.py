@@ -74,7 +74,9 @@ def _speed(text: str, speed: str) -> float:
         return float("inf")
     found = _SPEED.match(speed)
     if found is None or float(found[1]) <= 0:
-        raise BadUsage(f"--speed {text}: {speed!r} is no speed", fix="Write 1x, 30x, max, or phases such as 30x@70s,1x.")
+        raise BadUsage(
+            f"--speed {text}: {speed!r} is no speed", fix="Write 1x, 30x, max, or phases such as 30x@70s,1x."
+        )
     return float(found[1])
 
 

@@ -176,7 +176,11 @@ def _places(data_dir: Path | None, config: list[Path] | None, sets: list[str] | 
 
     found = Places(data_dir or options.settings(config, sets).ground.data_dir)
     if not found.spool.is_dir():
-        raise NotFound("there is no spool", where=str(found.spool), fix="Name the data folder with --data-dir; the demo's is data/demo.")
+        raise NotFound(
+            "there is no spool",
+            where=str(found.spool),
+            fix="Name the data folder with --data-dir; the demo's is data/demo.",
+        )
     return found
 
 
