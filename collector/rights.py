@@ -10,24 +10,29 @@ import yaml
 from collector import app
 from collector.kinds.base import Kind
 from collector.settings import Settings
+from collector.spool import survey
 from pipeline.cli.checks import CheckResult
 from pipeline.config.load import Loaded
+from pipeline.config.places import Places
 from pipeline.errors import KubeCollectorError, UserError
-from pipeline.kubeapi import discovery, server
+from pipeline.kubeapi import discovery, server, transport
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
 from pipeline.kubeapi.resources import Discovery
 
-_VERBS = ["get", "list", "watch"]
+_IDENTITY = {
+    "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"],
+}  # fmt: skip
+"""Its uid tells clusters apart: a name that another one took is refused."""
 
 
 def role(kinds: Iterable[Kind], *, name: str = "kube-collector", service_account: str, namespace: str) -> str:
-    """A ClusterRole and its binding as YAML: get, list and watch of exactly these kinds; no `*`, no secrets."""
+    """A ClusterRole and its binding as YAML: list and watch of exactly these kinds; no `*`, no secrets."""
     by_group: defaultdict[str, list[str]] = defaultdict(list)
     for kind in kinds:
         by_group[kind.group].append(kind.plural)
-    rules = [
-        {"apiGroups": [group], "resources": sorted(set(plurals)), "verbs": list(_VERBS)}
+    rules: list[dict[str, list[str]]] = [
+        {"apiGroups": [group], "resources": sorted(set(plurals)), "verbs": ["list", "watch"]}
         for group, plurals in sorted(by_group.items())
     ]
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
@@ -37,7 +42,7 @@ def role(kinds: Iterable[Kind], *, name: str = "kube-collector", service_account
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRole",
             "metadata": {"name": name},
-            "rules": rules,
+            "rules": [*rules, _IDENTITY],
         },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -58,19 +63,44 @@ def check(loaded: Loaded) -> list[CheckResult]:
     try:
         client = Client(Credentials(settings.kubeconfig, settings.context))
     except UserError as error:
-        return [CheckResult("cluster", "credentials", "fail", error.what, error.fix or "Name a kubeconfig.")]
+        cause = f"{error.where}: {error.what}" if error.where else error.what
+        return [CheckResult("cluster", "credentials", "fail", cause, error.fix or "Name a kubeconfig.")]
     try:
         version = server.version(client)
         found = discovery.discover(client.get, {kind.group for kind in app.kinds(settings)})
     except KubeCollectorError as error:
-        fix = "Check the address in the kubeconfig, and that this host may reach it."
-        return [CheckResult("cluster", "answers", "fail", f"{client.host}: {error}", fix)]
-    results = [CheckResult("cluster", "answers", "ok", f"{client.host} runs {version}")]
+        return [CheckResult("cluster", "answers", "fail", f"{client.host}: {error}", _fix_of(error))]
+    results = [CheckResult("cluster", "answers", "ok", f"{client.host} runs {version}"), _identity(client, loaded)]
     results += [
         CheckResult("cluster", f"group {group}", "warn", error, "Its kinds are watched when it answers again.")
         for group, error in found.failed.items()
     ]
     return results + [_may(client, found, kind) for kind in app.kinds(settings)]
+
+
+def _fix_of(error: KubeCollectorError) -> str:
+    """What to do about a server that does not answer, or not to us."""
+    if isinstance(error, transport.Untrusted):
+        return "Put the certificate of the cluster's authority into the kubeconfig."
+    if isinstance(error, transport.Refused):
+        return "The server does not know who we are: renew the token or the certificate in the kubeconfig."
+    return "Check the address in the kubeconfig, and that this host may reach it."
+
+
+def _identity(client: Client, loaded: Loaded) -> CheckResult:
+    """Whether the cluster tells who it is, and whether its name is its own in this spool."""
+    name = loaded.ground.cluster.name
+    try:
+        uid = server.cluster_uid(client)
+    except KubeCollectorError as error:
+        fix = "Apply `kube-collector rbac`; without it nobody notices a name that another cluster took."
+        return CheckResult("cluster", "identity", "warn", str(error), fix)
+    known = survey.clusters(Places(loaded.ground.data_dir).collector_db)
+    taken = next((each.uid for each in known if each.name == name and each.uid not in (None, uid)), None)
+    if taken:
+        cause = f"the name {name!r} belongs to another cluster (kube-system {taken}, this one has {uid})"
+        return CheckResult("cluster", "identity", "fail", cause, "Give this cluster a name or a data_dir of its own.")
+    return CheckResult("cluster", "identity", "ok", f"{name} is kube-system {uid}")
 
 
 def _may(client: Client, found: Discovery, kind: Kind) -> CheckResult:
