@@ -14,6 +14,7 @@ from __future__ import annotations
 import gzip
 import heapq
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -96,13 +97,11 @@ class Recording:
 
     def bounds(self) -> tuple[int, int]:
         """First and last receive time, ms UTC."""
-        first, last = [], []
+        first_ms, last_ms = sys.maxsize, 0
         for _, path in self._files:
-            lines = [line for _, line in _lines(path)]
-            if lines:
-                first.append(lines[0].t)
-                last.append(lines[-1].t)
-        return min(first, default=0), max(last, default=0)
+            for _, line in _lines(path):
+                first_ms, last_ms = min(first_ms, line.t), max(last_ms, line.t)
+        return min(first_ms, last_ms), last_ms
 
 
 def resource_name(target: str) -> str | None:

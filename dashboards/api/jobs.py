@@ -14,6 +14,8 @@ from dashboards.api.narrowing import Cursor, Limit, OfJobs, TheJob
 from dashboards.figures import job, jobs
 from dashboards.filters import moment
 
+MOST_EPISODE = 2**31 - 1
+
 router = APIRouter(prefix="/jobs", tags=["jobs"], default_response_class=Response)
 
 
@@ -42,7 +44,10 @@ def why(
     at: Annotated[
         str | None, Query(description="a moment, RFC 3339 or milliseconds; without it now (log time)")
     ] = None,
+    episode: Annotated[
+        int | None, Query(ge=1, le=MOST_EPISODE, description="which wait; without it the one of the moment")
+    ] = None,
 ) -> Response:
     """Why the job waits, or waited at a moment: a sentence, the reasons with their shares, and what would help."""
     at_ms = None if at is None else moment("at", at)
-    return answering.answer(request, lambda asked: job.why(asked, named, at_ms))
+    return answering.answer(request, lambda asked: job.why(asked, named, at_ms, episode))

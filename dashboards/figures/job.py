@@ -38,23 +38,40 @@ def detail(asked: Asked, named: Named) -> JobDetail:
     )
 
 
-def why(asked: Asked, named: Named, at_ms: int | None = None) -> Why:
-    """Why the job waits, or waited at `at_ms`; a moment behind the log time means now. Raises NotFound."""
+def why(asked: Asked, named: Named, at_ms: int | None = None, episode: int | None = None) -> Why:
+    """Why the job waits, or waited at `at_ms`; a moment behind the log time means now.
+
+    `episode`: which wait is meant, without it the one of the moment. Raises NotFound.
+    """
     rows = _rows(asked, named)
     now_ms = max(waits.at(row["now_at"]) for row in rows)
     moment_ms = now_ms if at_ms is None else min(at_ms, now_ms)
+    if episode is not None:
+        rows = _only(rows, named, episode)
     stored = [waits.job_row(row, len(rows), asked.lang) for row in rows]
     wait = answers.choose(stored, moment_ms)
-    if wait is None:
+    if wait is None or (episode is not None and moment_ms < wait.started_ms):
         first_ms = min(row.started_ms for row in stored)
         raise NotFound(
-            f"job {named.name} did not exist yet at {times.format_ms(moment_ms)}",
+            f"job {named.name} did not {'exist' if episode is None else 'wait'} yet at {times.format_ms(moment_ms)}",
             fix=f"It is known from {times.format_ms(first_ms)} on; ask for a later moment.",
         )
     row = next(row for row, each in zip(rows, stored, strict=True) if each is wait)
     parts = _parts(asked, row, wait.episode).get(wait.episode, [])
     decided = _decided(asked, row, moment_ms) if wait.ended_ms is None or wait.ended_ms > moment_ms else {}
     return answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (named.cluster,)), decided)
+
+
+def _only(rows: list[Row], named: Named, episode: int) -> list[Row]:
+    """The one wait of that number, of the newest job. Raises NotFound."""
+    newest = [row for row in rows if row["job_uid"] == rows[0]["job_uid"]]
+    found = [row for row in newest if row["episode"] == episode]
+    if not found:
+        raise NotFound(
+            f"job {named.name} has no wait {episode}",
+            fix=f"Its waits are {', '.join(str(row['episode']) for row in reversed(newest))}.",
+        )
+    return found
 
 
 def _rows(asked: Asked, named: Named) -> list[Row]:

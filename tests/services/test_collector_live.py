@@ -158,13 +158,18 @@ def test_forty_watches_cut_again_and_again_leave_no_thread_and_no_socket(
         poll("all kinds came", collecting.ready)
         watches = collecting.collector.progress()
         assert len(watches) >= 40
-        poll("one stream each is open", lambda: proxy.open == len(watches))
+
+        def settled() -> bool:
+            """A stream each, and perhaps a connection that is kept for the next question of what is served."""
+            return len(watches) <= proxy.open <= len(watches) + 1
+
+        poll("one stream each is open", settled)
         sockets, threads = open_files(), threading.active_count()
         for _ in range(15):
             opened = sum(each.watches for each in watches.values())
             proxy.cut()
             poll("all watch again", lambda: sum(each.watches for each in watches.values()) >= opened + len(watches))
-        poll("one stream each is open", lambda: proxy.open == len(watches))
+        poll("one stream each is open", settled)
         assert open_files() <= sockets + 4
         assert threading.active_count() <= threads
         make_pod(kube, team, "after-all-that")

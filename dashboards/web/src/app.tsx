@@ -15,7 +15,7 @@ import { PipelineView } from "./pages/pipeline";
 import { QueuesView } from "./pages/queues";
 import { ReasonsView } from "./pages/reasons";
 import { ViolationsView } from "./pages/violations";
-import { alarmMs, titles } from "./state/known";
+import { alarmMs, manyClusters, titles } from "./state/known";
 import { prefs } from "./state/prefs";
 import { href, useRoute } from "./state/route";
 import { useStore } from "./state/store";
@@ -30,6 +30,7 @@ export function App() {
     if (!meta.data) return;
     titles.set(Object.fromEntries(meta.data.reasons.map(({ code, title }) => [code, title])));
     alarmMs.set(meta.data.lag_alarm_ms);
+    manyClusters.set(meta.data.clusters.length > 1);
   }, [meta.data]);
   const place = path.join("/");
   useEffect(() => scrollTo(0, 0), [place]);

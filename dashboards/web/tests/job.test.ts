@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Episode, Job } from "../src/api/types";
-import { episodeOf, whyAt } from "../src/job/choose";
+import { episodeOf, firstOf, numberOf } from "../src/job/choose";
 import { commandsOf, quoted } from "../src/job/commandtext";
 
 const wait = (episode: number, started_ms: number, ended_ms: number | null) => ({ episode, started_ms, ended_ms }) as Episode;
@@ -25,17 +25,19 @@ describe("which wait is shown", () => {
   });
 });
 
-describe("the moment of the question", () => {
-  test("is none for the latest wait, so that the answer goes on", () => {
-    expect(whyAt(waits, waits[0]!, null)).toBeNull();
+test("what is no number of a wait is not asked about", () => {
+  expect(["2", "0", "-1", "x", "1e3", "99999999999", undefined].map(numberOf)).toEqual([2, null, null, null, null, null, null]);
+});
+
+describe("the first moment", () => {
+  test("is that of the first wait, or of the job's creation before it", () => {
+    expect(firstOf(waits.map((one) => ({ ...one, created_ms: 100 })))).toBe(100);
+    expect(firstOf(waits.map((one) => ({ ...one, created_ms: 40 })))).toBe(40);
+    expect(firstOf(waits.map((one) => ({ ...one, created_ms: null })))).toBe(100);
   });
 
-  test("is the end of an earlier wait", () => {
-    expect(whyAt(waits, waits[1]!, null)).toBe(300);
-  });
-
-  test("is the one that the address names, before anything else", () => {
-    expect(whyAt(waits, waits[1]!, 250)).toBe(250);
+  test("is none of a job without a wait", () => {
+    expect(firstOf([])).toBeNull();
   });
 });
 
@@ -44,6 +46,11 @@ describe("commands", () => {
 
   test("are ready to paste", () => {
     expect(commandsOf(job)).toEqual(["kube-collector why llama -n team-vision", "kubectl describe pytorchjob llama -n team-vision"]);
+  });
+
+  test("name cluster and uid where the name alone would not do", () => {
+    const exact = commandsOf({ ...job, cluster: "a@replay", uid: "u-1" }, { cluster: true, uid: true });
+    expect(exact[0]).toBe("kube-collector why llama -n team-vision --cluster a@replay --uid u-1");
   });
 
   test("quote what a shell would read otherwise", () => {

@@ -98,6 +98,18 @@ def test_why_at_a_moment_cuts_what_lies_behind_it(minute, episode, phase, wait, 
     assert found == (episode, phase, wait, reason)
 
 
+def test_a_wait_that_is_named_is_the_one_answered_whole_or_cut_at_a_moment(page, cluster):
+    path = "/jobs/prod/team-a/Job/eval/why?episode="
+    first = page.api(f"{path}1")
+    assert (first["episode"], first["phase"], first["wait_ms"]) == (1, "scheduled", 10 * MINUTE_MS)
+    cut = page.api(f"{path}1&at={at(5)}")
+    assert (cut["episode"], cut["phase"], cut["wait_ms"]) == (1, "waiting", 5 * MINUTE_MS)
+    assert page.api(f"{path}1&at={at(30)}")["wait_ms"] == 10 * MINUTE_MS
+    assert page.get(f"/api/v1{path}2&at={at(15)}").body["detail"].startswith("job eval did not wait yet at")
+    assert page.get(f"/api/v1{path}3").body["hint"] == "Its waits are 1, 2."
+    assert page.get(f"/api/v1{path}0").status == 400
+
+
 def test_why_takes_rfc_3339_and_speaks_the_language_asked_for(page, cluster):
     path = f"{LLAMA}/why?at=2026-01-01T08:20:00%2B08:00"
     assert page.api(path + "&lang=zh")["sentence"].startswith("已等待 20m")

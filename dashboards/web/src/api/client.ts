@@ -21,8 +21,14 @@ export class ApiError extends Error {
   }
 }
 
-/** How fresh the last answer of any kind was. */
+/** How fresh the last answer was. */
 export const freshness = store<Fresh | null>(null);
+
+/** Whether the last question reached the server. */
+export const reached = store(true);
+
+const META = "api/v1/meta?";
+const LAG_HEADER = "Kube-Collector-Lag-Ms";
 
 const KEEP = 60;
 const kept = new Map<string, { tag: string; data: unknown }>();
@@ -46,14 +52,25 @@ export async function get<T>(url: string, signal: AbortSignal): Promise<T> {
   if (before) headers["If-None-Match"] = before.tag;
   const answer = await fetch(url, { headers, signal, cache: "no-store" }).catch((error: unknown) => {
     if (signal.aborted) throw error;
+    reached.set(false);
     throw new ApiError({ status: 0, title: "" });
   });
-  if (answer.status === 304 && before) return before.data as T;
-  const body: unknown = await answer.json().catch(() => null);
-  if (!answer.ok || body === null) throw new ApiError(problemOf(answer, body));
-  remember(url, answer.headers.get("ETag"), body);
-  if (isFresh(body)) freshness.set(body);
+  reached.set(true);
+  const same = answer.status === 304 && before;
+  const body: unknown = same ? before.data : await answer.json().catch(() => null);
+  if (!same) {
+    if (!answer.ok || body === null) throw new ApiError(problemOf(answer, body));
+    remember(url, answer.headers.get("ETag"), body);
+  }
+  note(url, body, answer.headers.get(LAG_HEADER));
   return body as T;
+}
+
+/** What is true of all clusters together says nothing about the page of one; the choices are such an answer. */
+function note(url: string, body: unknown, lag: string | null): void {
+  if (!isFresh(body) || (url.startsWith(META) && freshness.get())) return;
+  const { now_ms, data_until_ms, lag_ms, replay } = body;
+  freshness.set({ now_ms, data_until_ms, lag_ms: lag === null ? lag_ms : Number(lag), replay });
 }
 
 function problemOf(answer: Response, body: unknown): Problem {

@@ -13,6 +13,8 @@ export interface Resource<T> {
   problem: Problem | null;
   /** The data shown is of an earlier address, or nothing is there yet. */
   busy: boolean;
+  /** The data shown is not what was asked for last: it is of an earlier address, or the last question failed. */
+  dim: boolean;
   reload(): void;
 }
 
@@ -69,5 +71,6 @@ export function useResource<T>(url: string | null, options: Options<T> = {}): Re
   const data = state.of === of ? state.data : null;
   const problem = state.of === of ? state.problem : null;
   const reload = useCallback(() => setAsked((n) => n + 1), []);
-  return { data, problem, busy: url !== null && !problem && (data === null || state.url !== url), reload };
+  const busy = url !== null && !problem && (data === null || state.url !== url);
+  return { data, problem, busy, dim: data !== null && (busy || problem !== null), reload };
 }

@@ -110,10 +110,21 @@ export interface Jobs extends Fresh {
   total: number;
 }
 
+/** One of the jobs that had a name one after the other. */
+export interface Life {
+  uid: string;
+  created_ms: number | null;
+  started_ms: number;
+  phase: Phase;
+  sla: Sla;
+}
+
 export interface JobPage extends Fresh {
   job: Job;
   episodes: Episode[];
   events: ClusterEvent[];
+  /** Newest first, this one too. */
+  lives: Life[];
 }
 
 export interface Why extends Fresh {

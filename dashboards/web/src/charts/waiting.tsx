@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { address, type Params } from "../api/client";
-import { OPEN_MS, useResource } from "../api/resource";
+import { OPEN_MS, useResource, type Resource } from "../api/resource";
 import type { Reasons } from "../api/types";
 import { Segmented } from "../components/controls";
 import { Icon } from "../components/icons";
@@ -21,19 +21,26 @@ import { bands, folded, options, type Band, type Paint } from "./stack";
 
 type Chart = ReturnType<(typeof import("./echarts"))["init"]>;
 
+/** The unit that the URL names. */
+export const useUnit = (): "jobs" | "gpus" => (useRoute().query["unit"] === "gpus" ? "gpus" : "jobs");
+
+/** The answer behind the chart. */
+export function useReasons(params: Params): Resource<Reasons> {
+  const url = address(["reasons"], { ...params, unit: useUnit() });
+  return useResource<Reasons>(url, { of: "reasons", every: () => OPEN_MS * 2 });
+}
+
 interface Props {
-  params: Params;
+  of: Resource<Reasons>;
   title: string;
   /** How many reasons get a band of their own; all if not said. */
   most?: number;
 }
 
-export function WaitingChart({ params, title, most }: Props) {
+export function WaitingChart({ of: { data, problem, dim, reload }, title, most }: Props) {
   const t = useTranslate();
-  const unit = useRoute().query["unit"] === "gpus" ? "gpus" : "jobs";
+  const unit = useUnit();
   const [asTable, setAsTable] = useState(false);
-  const url = address(["reasons"], { ...params, unit });
-  const { data, problem, busy, reload } = useResource<Reasons>(url, { of: "reasons", every: () => OPEN_MS * 2 });
   const shown = useMemo(() => {
     const all = data ? bands(data) : [];
     return most === undefined ? all : folded(all, most, t("chart.other"));
@@ -52,7 +59,7 @@ export function WaitingChart({ params, title, most }: Props) {
     </>
   );
   return (
-    <Panel title={title} aside={aside} class="span-all" dim={data !== null && (busy || problem !== null)}>
+    <Panel title={title} aside={aside} class="span-all" dim={dim}>
       {problem && !data && <ProblemNote problem={problem} retry={reload} />}
       {!data ? !problem && <Skeleton tall lines={[100]} /> : shown.length === 0 ? (
         <Empty title={t("overview.none_reasons")} what={t("overview.none_reasons_what")} />

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { reached } from "../api/client";
 import type { Meta } from "../api/types";
 import { useTranslate, type MessageId } from "../i18n";
 import { following } from "../state/live";
@@ -106,6 +107,7 @@ function Find() {
   useEffect(() => {
     if (field.current && document.activeElement !== field.current) field.current.value = q;
   }, [q, onList]);
+  useEffect(() => () => clearTimeout(timer.current), [onList]);
   useEffect(() => {
     const heard = (event: KeyboardEvent): void => {
       const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
@@ -138,10 +140,12 @@ function Find() {
 function Follow() {
   const t = useTranslate();
   const on = useStore(following);
+  const answered = useStore(reached);
+  const [dot, text]: [string, MessageId] = !on ? ["dot-off", "frame.paused"] : answered ? ["dot-live", "frame.live"] : ["dot-broken", "frame.unreached"];
   return (
     <button type="button" class="button follow" aria-pressed={on} title={t(on ? "frame.pause" : "frame.resume")} onClick={() => following.set(!on)}>
-      <span class={`dot ${on ? "dot-live" : "dot-off"}`} aria-hidden="true" />
-      <span>{t(on ? "frame.live" : "frame.paused")}</span>
+      <span class={`dot ${dot}`} aria-hidden="true" />
+      <span>{t(text)}</span>
     </button>
   );
 }

@@ -26,7 +26,7 @@ export function ReasonBars({ of, link, marked = null, exact = false }: Props) {
       {of.map((one) => (
         <li key={reasonKey(one)} class={marked === reasonKey(one) ? "marked" : ""}>
           {link ? <a class="bars-name" href={link(one.reason)}><ReasonName of={one} /></a> : <span class="bars-name"><ReasonName of={one} /></span>}
-          <span class="bars-share num">{percent(one.share, lang)}</span>
+          <span class="bars-share num">{percent(one.share || (one.ms > 0 ? Number.MIN_VALUE : 0), lang)}</span>
           <span class="bars-time num">{exact ? duration(one.ms) : brief(one.ms)}</span>
           <span class="bars-track" aria-hidden="true">
             <span class={patternClass(one.reason)} style={{ "--c": colourVar(one.reason), width: `${(one.ms / most) * 100}%` }} />

@@ -25,7 +25,7 @@ export function ViolationTable({ items, now_ms }: { items: readonly Violation[];
           <tr key={`${item.job.uid} ${item.episode}`}>
             <td class="cell-job"><JobLink job={item.job} episode={item.episode} /></td>
             <td><ViolationState state={item.state} /></td>
-            <td><ReasonName of={item} /></td>
+            <td class="cell-reason"><ReasonName of={item} /></td>
             <td class="right num" data-label={t("col.promise")}>{item.promise_ms === null ? "–" : duration(item.promise_ms)}</td>
             <td class="right num strong" data-label={t("col.overrun")}>{duration(item.overrun_ms)}</td>
             <td class="right" data-label={t("col.broken_at")}><Moment ms={item.violated_ms} near_ms={now_ms} /></td>

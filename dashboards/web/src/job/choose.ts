@@ -1,4 +1,4 @@
-/** Which wait of a job is shown, and for which moment the answer is asked. Pure. */
+/** Which wait of a job is shown, and from when on anything is known of it. Pure. */
 import type { Episode } from "../api/types";
 
 /** The wait that the URL names; else the one that a moment falls into; else the latest. */
@@ -13,10 +13,11 @@ export function episodeOf(episodes: readonly Episode[], named: string | undefine
   return sorted[sorted.length - 1] ?? null;
 }
 
-/** The `at` of the question: the moment itself; the end of an earlier wait; null for the latest, which needs none. */
-export function whyAt(episodes: readonly Episode[], chosen: Episode | null, at_ms: number | null): number | null {
-  if (at_ms !== null) return at_ms;
-  if (!chosen) return null;
-  const latest = Math.max(...episodes.map((one) => one.episode));
-  return chosen.episode < latest ? chosen.ended_ms : null;
+/** The number of a wait in the URL; null if it is none. */
+export const numberOf = (named: string | undefined): number | null => (/^[1-9]\d{0,8}$/.test(named ?? "") ? Number(named) : null);
+
+/** The first moment at which anything is known of the job; null if nothing is. */
+export function firstOf(episodes: readonly Episode[]): number | null {
+  const known = episodes.flatMap((one) => [one.started_ms, one.created_ms ?? one.started_ms]);
+  return known.length > 0 ? Math.min(...known) : null;
 }

@@ -3,16 +3,24 @@ import type { Job } from "../api/types";
 import { CopyButton } from "../components/controls";
 import { Panel } from "../components/panel";
 import { useTranslate } from "../i18n";
+import { manyClusters } from "../state/known";
+import { useStore } from "../state/store";
 import { commandsOf } from "./commandtext";
 
-export function Commands({ job, ended }: { job: Job; ended: boolean }) {
+/** Words are broken only where one alone is wider than its place: `-n` stays whole. */
+function Words({ of }: { of: string }) {
+  return <>{of.split(" ").map((word, at) => [at > 0 && " ", <span key={at}>{word}</span>])}</>;
+}
+
+export function Commands({ job, ended, newest }: { job: Job; ended: boolean; newest: boolean }) {
   const t = useTranslate();
+  const cluster = useStore(manyClusters);
   return (
     <Panel title={t("job.commands")}>
       <div class="commands">
-        {commandsOf(job).map((command) => (
+        {commandsOf(job, { cluster, uid: !newest }).map((command) => (
           <div key={command} class="command">
-            <code>{command}</code>
+            <code><Words of={command} /></code>
             <CopyButton quiet text={command} label={t("job.copy_command")} />
           </div>
         ))}

@@ -4,7 +4,7 @@ import { Segmented, Select } from "../components/controls";
 import { useTranslate } from "../i18n";
 import { adjust } from "../state/route";
 import type { Query } from "../state/url";
-import { FILTERS } from "./query";
+import { FILTERS, NONE } from "./query";
 
 const PROMISES: Sla[] = ["on_track", "at_risk", "violated", "met", "met_late", "cancelled", "none"];
 
@@ -29,7 +29,7 @@ export function Filters({ query, meta }: { query: Query; meta: Meta | null }) {
       />
       <Select label={t("jobs.sla")} any={t("jobs.any_sla")} choices={PROMISES.map((value) => ({ value, label: t(`sla.${value}`) }))} value={of("sla")} onChange={set("sla")} />
       <Select label={t("col.reason")} any={t("jobs.any_reason")} choices={(meta?.reasons ?? []).map(({ code, title }) => ({ value: code, label: title }))} value={of("reason")} onChange={set("reason")} />
-      <Select label={t("col.queue")} any={t("jobs.any_queue")} choices={plain(meta?.queues)} value={of("queue")} onChange={set("queue")} />
+      <Select label={t("col.queue")} any={t("jobs.any_queue")} choices={[...plain(meta?.queues), { value: NONE, label: t("queues.no_queue") }]} value={of("queue")} onChange={set("queue")} />
       <Select label={t("fact.namespace")} any={t("jobs.any_namespace")} choices={plain(meta?.namespaces)} value={of("namespace")} onChange={set("namespace")} />
       <Select label={t("col.tenant")} any={t("jobs.any_tenant")} choices={plain(meta?.tenants)} value={of("tenant")} onChange={set("tenant")} />
       {FILTERS.some((key) => query[key]) && (

@@ -9,14 +9,17 @@ import { Answer, Heading } from "../job/answer";
 import { Commands } from "../job/commands";
 import { Events } from "../job/events";
 import { Facts } from "../job/facts";
+import { Lives } from "../job/lives";
 import { Waits } from "../job/waits";
 import { WhyPanel } from "../job/whypanel";
 import { Empty, Note, ProblemNote, Skeleton } from "../components/states";
 import { useTitle } from "../components/title";
-import { moment } from "../format/time";
+import { dayClock, moment } from "../format/time";
 import { useTranslate } from "../i18n";
-import { episodeOf, whyAt } from "../job/choose";
+import { episodeOf, firstOf, numberOf } from "../job/choose";
+import { prefs } from "../state/prefs";
 import { adjust, href, useRoute } from "../state/route";
+import { useStore } from "../state/store";
 
 type Where = [cluster: string, namespace: string, kind: string, name: string];
 
@@ -24,17 +27,21 @@ export function JobView({ where }: { where: Where }) {
   const { query } = useRoute();
   const t = useTranslate();
   useTitle(where[3]);
-  const of = where.join("/");
+  const of = [...where, query["uid"] ?? ""].join("/");
   const page = useResource<JobPage>(address(["jobs", ...where], { uid: query["uid"] }), {
     of,
     every: ({ episodes }) => (episodes.some((one) => one.phase === "waiting") ? OPEN_MS : QUIET_MS),
   });
   const at_ms = moment(query["at"]);
   const episode = page.data ? episodeOf(page.data.episodes, query["episode"], at_ms) : null;
-  const asked = whyAt(page.data?.episodes ?? [], episode, at_ms);
-  const why = useResource<Why>(address(["jobs", ...where, "why"], { uid: query["uid"], at: asked }), {
-    of: `${of} ${query["episode"] ?? ""}`,
-    every: (now) => (asked === null && now.phase === "waiting" ? OPEN_MS : null),
+  const first_ms = page.data ? firstOf(page.data.episodes) : null;
+  const early = at_ms !== null && first_ms !== null && at_ms < first_ms;
+  // A moment is asked about once it is known whose it is: of that name there may have been several jobs.
+  const uid = query["uid"] ?? (at_ms === null ? undefined : page.data?.job.uid);
+  const known = at_ms === null || (page.data !== null && !early);
+  const why = useResource<Why>(known ? address(["jobs", ...where, "why"], { uid, at: at_ms, episode: numberOf(query["episode"]) }) : null, {
+    of: `${of} ${query["episode"] ?? ""} ${early}`,
+    every: (now) => (at_ms === null && now.phase === "waiting" ? OPEN_MS : null),
   });
   if (page.problem?.status === 404 && !page.data) return <NotFound where={where} problem={page.problem} />;
   return (
@@ -43,13 +50,14 @@ export function JobView({ where }: { where: Where }) {
         {why.data && <Heading why={why.data} />}
       </Trail>
       {page.problem && <ProblemNote problem={page.problem} retry={page.reload} kept={page.data !== null} />}
-      {why.problem && !page.problem && (
-        at_ms !== null && why.problem.status === 404 ? <TooEarly problem={why.problem} /> : <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />
+      {page.data && page.data.lives.length > 1 && <Lives of={page.data} />}
+      {why.problem && !page.problem && <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />}
+      {early ? <TooEarly at_ms={at_ms} first_ms={first_ms} /> : (
+        <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.dim} failed={(page.problem ?? why.problem) !== null} />
       )}
-      <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.busy} failed={why.problem !== null} />
       {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (
-        <Body data={page.data} episode={episode} why={why.data} at_ms={at_ms} />
+        <Body data={page.data} episode={episode} why={why.data} at_ms={early ? null : at_ms} dim={page.problem !== null} />
       ) : page.data ? (
         <Empty icon="check" title={t("job.no_wait")} what={t("job.no_wait_what")} />
       ) : (
@@ -59,7 +67,16 @@ export function JobView({ where }: { where: Where }) {
   );
 }
 
-function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; why: Why | null; at_ms: number | null }) {
+interface BodyProps {
+  data: JobPage;
+  episode: Episode;
+  why: Why | null;
+  at_ms: number | null;
+  /** What is shown is the last picture that arrived. */
+  dim: boolean;
+}
+
+function Body({ data, episode, why, at_ms, dim }: BodyProps) {
   const t = useTranslate();
   const now_ms = data.now_ms ?? episode.started_ms + episode.wait_ms;
   const onMoment = useMemo(
@@ -67,7 +84,7 @@ function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; 
     [],
   );
   return (
-    <>
+    <div class={`page job${dim ? " dim" : ""}`} aria-busy={dim}>
       {episode.misconfigured && (
         <Note tone="warn" icon="violations" title={t("job.misconfigured", { text: episode.misconfigured })}>
           <p>{t("job.misconfigured_what")}</p>
@@ -83,10 +100,10 @@ function Body({ data, episode, why, at_ms }: { data: JobPage; episode: Episode; 
         <Events events={data.events} now_ms={now_ms} />
         <div class="span-side stackup">
           <Facts episode={episode} job={data.job} now_ms={now_ms} />
-          <Commands job={data.job} ended={episode.phase !== "waiting"} />
+          <Commands job={data.job} ended={episode.phase !== "waiting"} newest={data.lives[0]?.uid === data.job.uid} />
         </div>
       </div>
-    </>
+    </div>
   );
 }
 
@@ -110,11 +127,12 @@ function Trail({ where: [cluster, namespace, kind, name], children }: { where: W
 }
 
 /** The moment of the link is before anything of the job was seen. */
-function TooEarly({ problem }: { problem: Problem }) {
+function TooEarly({ at_ms, first_ms }: { at_ms: number; first_ms: number }) {
   const t = useTranslate();
+  const { lang, zone } = useStore(prefs);
   return (
-    <Note tone="calm" icon="clock" title={problem.detail ?? problem.title}>
-      {problem.hint && <p>{problem.hint}</p>}
+    <Note tone="calm" icon="clock" title={t("job.too_early", { at: dayClock(at_ms, lang, zone) })}>
+      <p>{t("job.too_early_what", { at: dayClock(first_ms, lang, zone) })}</p>
       <button type="button" class="link" onClick={() => adjust({ at: null })}>{t("job.back_to_now")}</button>
     </Note>
   );

@@ -7,6 +7,7 @@ import type { JobRow, Jobs, Meta } from "../api/types";
 import { Head, type Column } from "../components/table";
 import { JobLink } from "../components/joblink";
 import { Moment } from "../components/moment";
+import { Pages } from "../components/pages";
 import { ReasonName } from "../components/reason";
 import { PhaseState, PromiseState } from "../components/state";
 import { Empty, ProblemNote, Skeleton } from "../components/states";
@@ -31,7 +32,7 @@ export function JobsView({ meta }: { meta: Meta | null }) {
   const filters = filtersOf(query);
   const sort = query["sort"] ?? "-wait";
   const url = address(["jobs"], { ...filters, cluster: query["cluster"], sort, limit: PAGE_SIZE, cursor: query["cursor"] });
-  const { data, problem, busy, reload } = useResource<Jobs>(url, {
+  const { data, problem, busy, dim, reload } = useResource<Jobs>(url, {
     of: "jobs",
     every: ({ items }) => (items.some((row) => row.phase === "waiting") ? OPEN_MS : QUIET_MS / 3),
   });
@@ -45,7 +46,7 @@ export function JobsView({ meta }: { meta: Meta | null }) {
       <Filters query={query} meta={meta} />
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       {data ? (
-        <List key={busy ? "before" : url} data={data} sort={sort} dim={busy} />
+        <List key={busy ? "before" : url} data={data} sort={sort} dim={dim} />
       ) : (
         !problem && <div class="panel"><Skeleton lines={[100, 100, 100, 100, 100, 100, 100, 100]} /></div>
       )}
@@ -82,7 +83,7 @@ function List({ data, sort, dim }: { data: Jobs; sort: string; dim: boolean }) {
         <Head columns={columns} sort={sort} onSort={(next) => adjust({ sort: next === "-wait" ? null : next, cursor: null, page: null })} />
         <tbody>{rows.map(({ row, gone }) => <Row key={keyOf(row)} row={row} gone={gone} now_ms={data.now_ms} />)}</tbody>
       </table>
-      <Pages data={data} shown={rows.length} />
+      <Pages label={t("jobs.title")} shown={rows.length} total={data.total} next={data.next} />
     </div>
   );
 }
@@ -122,22 +123,6 @@ function Against({ row, now_ms }: { row: JobRow; now_ms: number | null }) {
       {row.overrun_ms ? <span class="tone-bad">{t("wait.over", { over: duration(row.overrun_ms) })}</span>
         : left !== null && left > 0 ? <span>{t("wait.left", { left: duration(left) })}</span> : null}
     </span>
-  );
-}
-
-function Pages({ data, shown }: { data: Jobs; shown: number }) {
-  const t = useTranslate();
-  const { lang } = useStore(prefs);
-  const { query } = useRoute();
-  const page = Number(query["page"] ?? 1);
-  if (!data.next && page === 1) return null;
-  const from = (page - 1) * PAGE_SIZE;
-  return (
-    <nav class="pages" aria-label={t("jobs.title")}>
-      <span class="num faint">{t("jobs.range", { from: count(from + 1, lang), to: count(from + shown, lang), total: count(data.total, lang) })}</span>
-      {page > 1 && <button type="button" class="button" onClick={() => adjust({ cursor: null, page: null })}>{t("jobs.first")}</button>}
-      {data.next && <button type="button" class="button" onClick={() => adjust({ cursor: data.next, page: page + 1 })}>{t("jobs.next")}</button>}
-    </nav>
   );
 }
 

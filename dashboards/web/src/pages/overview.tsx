@@ -14,7 +14,7 @@ import { brief, duration } from "../format/duration";
 import { count, percent } from "../format/number";
 import { useTranslate } from "../i18n";
 import { useTitle } from "../components/title";
-import { WaitingChart } from "../charts/waiting";
+import { useReasons, WaitingChart } from "../charts/waiting";
 import { prefs } from "../state/prefs";
 import { href, useRoute } from "../state/route";
 import { useStore } from "../state/store";
@@ -41,12 +41,13 @@ export function OverviewView() {
 
 function Picture({ of: data, cluster, dim }: { of: Overview | null; cluster: string | undefined; dim: boolean }) {
   const t = useTranslate();
+  const waiting = useReasons({ cluster });
   return (
     <div class={`page${dim ? " dim" : ""}`} aria-busy={data === null}>
       {data ? <Figures of={data} /> : <Skeleton tall lines={[100]} />}
       <div class="columns">
         <div class="span-main stackup">
-          <WaitingChart params={{ cluster }} title={t("overview.chart")} most={SHOWN_BANDS} />
+          <WaitingChart of={waiting} title={t("overview.chart")} most={SHOWN_BANDS} />
           <Longest of={data} />
         </div>
         <div class="span-side stackup">
@@ -72,7 +73,7 @@ function Figures({ of: { kept, waiting, longest } }: { of: Overview }) {
         value={share === null ? "–" : percent(share, lang, 1)}
         note={share === null ? t(kept.promised > 0 ? "overview.kept_undecided" : "overview.kept_none") : t("overview.kept_of", { kept: count(kept.kept, lang), decided: count(decided, lang) })}
         meter={share}
-        href={href(["jobs"], { sla: kept.violated_total > 0 ? "met_late" : "met", sort: "-wait" })}
+        href={href(["jobs"], { sla: "met", sort: "-wait" })}
       />
       <Tile
         label={t("overview.open")}
@@ -158,9 +159,9 @@ function Longest({ of }: { of: Overview | null }) {
 function LongestRow({ row }: { row: JobRow }) {
   const reason = row.now ?? row.leading;
   return (
-    <tr>
+    <tr class="longest">
       <td class="cell-job"><JobLink job={row.job} /></td>
-      <td>{reason && <ReasonName of={reason} />}</td>
+      <td class="cell-reason">{reason && <ReasonName of={reason} />}</td>
       <td class="col-against"><WaitBar row={row} /></td>
       <td class="right num strong cell-wait">{duration(row.wait_ms)}</td>
     </tr>

@@ -17,7 +17,7 @@ import { useStore } from "../state/store";
 
 export function PipelineView() {
   const t = useTranslate();
-  const { data, problem, reload } = useResource<Pipeline>(address(["pipeline"]), { of: "pipeline", every: () => OPEN_MS });
+  const { data, problem, dim, reload } = useResource<Pipeline>(address(["pipeline"]), { of: "pipeline", every: () => OPEN_MS });
   useTitle(t("pipeline.title"));
   return (
     <div class="page">
@@ -25,7 +25,7 @@ export function PipelineView() {
       <p class="lead">{t("pipeline.what")}</p>
       {problem && <ProblemNote problem={problem} retry={reload} kept={data !== null} />}
       {!data ? !problem && <Skeleton tall lines={[100]} /> : (
-        <>
+        <div class={`page${dim ? " dim" : ""}`} aria-busy={dim}>
           {data.warehouse && (
             <Note tone="warn" icon="broken" title={t("pipeline.warehouse")}>
               <p>{data.warehouse}</p>
@@ -38,7 +38,7 @@ export function PipelineView() {
             <DeadLetters of={data} />
             <Counters of={data} />
           </div>
-        </>
+        </div>
       )}
     </div>
   );

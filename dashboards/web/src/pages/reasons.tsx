@@ -1,8 +1,6 @@
 /** What waiting time went to. */
-import { address, freshness } from "../api/client";
-import { useResource } from "../api/resource";
-import type { Reasons } from "../api/types";
-import { WaitingChart } from "../charts/waiting";
+import { freshness } from "../api/client";
+import { useReasons, WaitingChart } from "../charts/waiting";
 import { Segmented } from "../components/controls";
 import { Panel } from "../components/panel";
 import { ReasonBars } from "../components/reasonbars";
@@ -19,8 +17,7 @@ export function ReasonsView() {
   const fresh = useStore(freshness);
   const span = query["range"] ?? "";
   const params = { cluster: query["cluster"], queue: query["queue"], from: fresh?.now_ms ? since(span, fresh.now_ms) : null };
-  const unit = query["unit"] === "gpus" ? "gpus" : "jobs";
-  const { data } = useResource<Reasons>(address(["reasons"], { ...params, unit }), { of: "reasons" });
+  const answer = useReasons(params);
   useTitle(t("reasons.title"));
   return (
     <div class="page">
@@ -35,10 +32,12 @@ export function ReasonsView() {
       </div>
       <p class="lead">{t("reasons.what")}</p>
       <div class="columns">
-        <WaitingChart params={params} title={t("overview.chart")} />
-        <Panel title={t("job.breakdown")} class="span-all">
-          {data ? <ReasonBars of={data.totals} link={(reason) => href(["jobs"], { reason, sort: "-wait" })} /> : <Skeleton />}
-        </Panel>
+        <WaitingChart of={answer} title={t("overview.chart")} />
+        {(answer.data || !answer.problem) && (
+          <Panel title={t("job.breakdown")} class="span-all" dim={answer.dim}>
+            {answer.data ? <ReasonBars of={answer.data.totals} link={(reason) => href(["jobs"], { reason, sort: "-wait" })} /> : <Skeleton />}
+          </Panel>
+        )}
       </div>
     </div>
   );
