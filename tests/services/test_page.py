@@ -491,4 +491,4 @@ def test_when_the_server_goes_away_the_last_picture_stays_grey_and_comes_back_wi
         dash.stop()
         tab.close()
     cut_off = ("ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY_RESPONSE", "dynamically imported module")
-        assert [error for error in tab.errors if not any(word in error for word in cut_off)] == []
+    assert [error for error in tab.errors if not any(word in error for word in cut_off)] == []
