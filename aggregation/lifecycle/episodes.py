@@ -205,14 +205,15 @@ def _close(episode: Episode, phase: str, end_ms: int) -> None:
 
 def _job_ended(episode: Episode, how: str, done_ms: int, sight: Sight) -> bool:
     """Whether the episode was none."""
-    if sight.unseen_since is not None and how != "deleted":
+    since = sight.unseen_since
+    if (since is None or how == "deleted") and episode.number > 1 and _was_none(episode, how):
+        return True
+    if since is not None:
         # What it did since the last look its pods may still tell; a job that completed was placed.
         episode.told_until_ms = done_ms
         if how == "completed":
-            _close(episode, SCHEDULED, max(sight.unseen_since, episode.start_ms))
+            _close(episode, SCHEDULED, max(since, episode.start_ms))
             return False
-    elif episode.number > 1 and _was_none(episode, how):
-        return True
     _close(episode, CANCELLED, max(done_ms, episode.start_ms))
     return False
 

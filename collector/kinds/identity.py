@@ -68,6 +68,10 @@ class Identity:
         self.objects[known.uid] = known
         self._names[known.kind.group, known.kind.kind].setdefault(known.namespace, {})[known.name] = known
 
+    def has(self, known: Known) -> bool:
+        """Whether it is still there."""
+        return self.objects.get(known.uid) is known
+
     def remove(self, known: Known) -> None:
         """It is gone; for a while it is still known whose it was."""
         self.unlink(known)

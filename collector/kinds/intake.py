@@ -272,6 +272,8 @@ class Intake:
             self.held[what.kind.name] -= 1
             if isinstance(what, EventSight):
                 self.out.append(self.writer.event(what, known.job))
+            elif not self.identity.has(known):
+                self.counts["duplicates"] += 1  # its end was among what was held, and was told already
             elif known.keyed:
                 self._write(known, what)
             else:

@@ -28,9 +28,10 @@ def fresh(asked: Asked, clusters: tuple[str, ...] = ()) -> Fresh:
     rows = [row for row in asked.store.rows("progress") if not clusters or row["cluster"] in clusters]
     loaded = {row["cluster"]: row["loaded_at"] for row in sorted(rows, key=_loaded)}
     if not loaded:
-        return Fresh(
-            now_ms=None, data_until_ms=None, lag_ms=None, replay=any(name.endswith(REPLAY) for name in clusters)
-        )
+        # The first rows are there before the first progress: whose they are tells a replay already.
+        names = clusters or tuple(row["cluster"] for row in asked.store.rows("choices", limit=asked.store.max_rows))
+        replay = any(name.endswith(REPLAY) for name in names)
+        return Fresh(now_ms=None, data_until_ms=None, lag_ms=None, replay=replay)
     cluster, loaded_at = list(loaded.items())[-1]
     log_at = {row["stage"]: ms(row["log_at"]) for row in rows if row["cluster"] == cluster}
     known = [at for at in log_at.values() if at is not None]

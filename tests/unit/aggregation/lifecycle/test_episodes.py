@@ -387,3 +387,15 @@ def test_p5_a_lone_pod_that_came_and_went_while_nobody_looked_has_its_wait():
     seen = {"change": "added", "synthetic": True, "unseen_since": BEGIN_MS - 500, "start_observed": False}
     wait = story.put("Pod", "", "train", status={"phase": "Succeeded"}, **seen).tell().wait
     assert (wait["phase"], at(wait, "scheduled_at")) == ("scheduled", 3999)
+
+
+def test_p5_a_job_that_was_deleted_unseen_after_its_pods_were_placed_has_waited_until_then():
+    story = Story().batch_job().after(10).pod("a", text=SHORT).after(5000)
+    since = story.now
+    bound = story.after(3000)._condition("PodScheduled", "True", "", "")
+    story.after(20_000).vanished(story.job.name, since)
+    story.objects["a"]["spec"]["nodeName"] = "n"
+    story.objects["a"]["status"]["conditions"] = [bound]
+    story.put("Pod", "", "a", status={"phase": "Running"}, synthetic=True, unseen_since=since)
+    wait = story.tell().wait
+    assert (wait["phase"], at(wait, "scheduled_at")) == ("scheduled", 8999)

@@ -322,6 +322,18 @@ def test_an_object_that_cannot_be_read_is_refused_and_changes_nothing(raw):
     assert cluster.known().upserts == []
 
 
+def test_an_object_that_ends_twice_while_it_is_held_back_ends_once():
+    cluster = Cluster()
+    held = cluster.add(PODS, owned(pod("train-0"), "Job", "train"))
+    cluster.delete(PODS, held)
+    cluster.delete(PODS, held)
+    cluster.list(PODS, unseen_since=cluster.now)  # and a list does not show it either
+    assert cluster.said() == []
+    cluster.add(JOBS, thing("train"))
+    assert cluster.said() == ["added train of Job train", "added train-0 of Job train", "deleted train-0 of Job train"]
+    assert cluster.mirror.counts["duplicates"] == 2
+
+
 def test_the_end_of_an_object_is_told_though_its_last_state_cannot_be_read():
     cluster = Cluster()
     cluster.add(JOBS, thing("train"))

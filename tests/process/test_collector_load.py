@@ -1,0 +1,109 @@
+"""The whole collector under much input, on little of it, and without any: against a scripted server on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.watch import inbox
+from pipeline.telemetry import catalogue
+from tests.support.cluster import poll
+from tests.support.collecting import Collecting
+from tests.support.scripted_api import Exchange, ScriptedApi, Then, answer, chunks, page, serve
+from tests.support.scripted_transport import frame, pod
+
+
+def kubeconfig(folder: Path, api: ScriptedApi) -> Path:
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(api.kubeconfig()))
+    return path
+
+
+def event(n: int) -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"e{n}", "namespace": "n", "uid": f"e{n}", "resourceVersion": str(100 + n)},
+        "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a", "uid": "uid-a", "apiVersion": "v1"},
+        "reason": "Said", "message": "x", "lastTimestamp": "2026-03-02T08:00:00Z", "count": 1,
+    }  # fmt: skip
+
+
+def test_events_are_joined_from_what_is_known_and_cost_no_request(tmp_path: Path) -> None:
+    with ScriptedApi() as api:
+        serve(api, "uid", "events")
+        api.watches.will(chunks(*(frame("ADDED", event(n)) for n in range(1000)), then=Then.SILENCE))
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data", disabled_kinds=["pods"]) as collecting:
+            poll("all came", lambda: len(collecting.events()) == 1000)
+            assert (len(api.lists.requests), len(api.watches.requests)) == (1, 1)
+
+
+def test_only_kinds_that_are_wanted_are_asked_for(tmp_path: Path) -> None:
+    with ScriptedApi() as api:
+        serve(api, "uid", "nodes", "pods", "events", "secrets", "configmaps")
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data", disabled_kinds=["pods"]) as collecting:
+            poll("all kinds came", collecting.ready)
+            assert {request.path for request in api.lists.requests} == {"/api/v1/nodes", "/api/v1/events"}
+
+
+def test_a_big_list_comes_page_by_page_and_no_faster_than_it_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, pages, size = threading.Event(), 60, 100
+    large = {"labels": {"x": "y" * 2000}}
+
+    def part(number: int) -> Any:
+        items = [pod(f"p{number}-{n}", str(1 + number * size + n)) for n in range(size)]
+        for each in items:
+            each["metadata"] |= large
+        return page("99999", *items, token="more" if number < pages - 1 else "")
+
+    monkeypatch.setattr(inbox.Inbox.__init__, "__defaults__", (500_000,))
+    monkeypatch.setattr("collector.watch.scribe.Scribe.hear", _held_until(go_on))
+    with ScriptedApi() as api:
+        serve(api, "uid", "pods")
+        api.lists.will(*(part(number) for number in range(pages)))
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data") as collecting:
+            poll("it is full", lambda: collecting.collector._live and collecting.collector._live.told.bytes > 500_000)
+            asked = len(api.lists.requests)
+            assert asked <= 6, "the rest stays with the server"
+            go_on.set()
+            poll("all came", lambda: len(collecting.changes("Pod")) == pages * size)
+        assert len(api.lists.requests) == pages
+        assert {request.query["limit"] for request in api.lists.requests} == {"500"}
+
+
+def _held_until(go_on: threading.Event) -> Any:
+    from collector.watch.scribe import Scribe
+
+    hear = Scribe.hear
+
+    def held(scribe: Scribe, watch: str, happening: Any) -> None:
+        go_on.wait(30.0)
+        hear(scribe, watch, happening)
+
+    return held
+
+
+def test_while_the_server_is_away_what_is_known_says_how_old_it_is(tmp_path: Path) -> None:
+    with ScriptedApi() as api:
+        serve(api, "uid", "pods")
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data", silent_after=0.5) as collecting:
+            poll("all kinds came", collecting.ready)
+            gone: Any = Exchange.wait_until_left
+            api.watches.will(answer(503, b"away"))
+            api.lists.will(gone)
+            api.probes.will(answer(503, b"away"))
+            api.drop_connections()
+            poll("it is told", lambda: "silent for" in collecting.check("watch pods").detail)
+            assert not collecting.check("watch pods").ok
+            assert collecting.check("collector").ok, "a restart would not help"
+            poll("the metric too", lambda: catalogue.watch_last_event_age.labels("pods")._value.get() >= 1.0)
+            (row,) = collecting.collector.state()["watches"]
+            assert row["silent_ms"] >= 1000
+            api.probes.will(page("1"))
+            api.watches.will(chunks(then=Then.SILENCE), chunks(frame("ADDED", pod("back", "12")), then=Then.SILENCE))
+            api.drop_connections()
+            poll("it comes back", lambda: collecting.collector.progress()["pods"].state == "watching")
