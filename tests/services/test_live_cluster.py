@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,9 +138,13 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
             "the namespace has its account",
             lambda: _exists(kube, f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"),
         )
-        arguments = ("--kubeconfig", str(kube.kubeconfig("collector")), "--set", "cluster.name=live")
-        with Pipeline(folder / "data", *arguments) as pipeline:
+        with _pipeline(folder / "data", kube) as pipeline:
             yield Live(kube, pipeline)
+
+
+def _pipeline(data: Path, kube: Cluster) -> Pipeline:
+    """`up` on the cluster, with the role that `rbac` prints and nothing more."""
+    return Pipeline(data, "--kubeconfig", str(kube.kubeconfig("collector")), "--set", "cluster.name=live")
 
 
 def _exists(kube: Cluster, path: str) -> bool:
@@ -242,13 +248,12 @@ def test_an_api_server_that_is_killed_costs_one_gap_a_kind_and_nothing_else(live
     assert {pod["metadata"]["uid"] for pod in pods} <= seen
 
 
-def test_ctrl_c_ends_everything_that_was_started(live: Live) -> None:
-    port = live.pipeline.sql_port
-    assert live.pipeline.stop() == 130
-    with pytest.raises(OSError, match="refused"):
-        import socket
-
-        socket.create_connection(("127.0.0.1", port), timeout=2).close()
+def test_ctrl_c_ends_everything_that_was_started(live: Live, tmp_path: Path) -> None:
+    with _pipeline(tmp_path / "data", live.kube) as pipeline:
+        port = pipeline.sql_port
+        assert pipeline.stop() == 130
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.1", port), timeout=2).close()
 
 
 def _provide_claim(kube: Cluster) -> None:
