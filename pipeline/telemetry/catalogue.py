@@ -21,13 +21,10 @@ watch_last_event_age = gauge("watch_last_event_age_seconds", "Time since a watch
 watch_relists = counter("watch_relist_total", "Lists made anew because a watch could not be resumed.", ("kind", "reason"))
 watch_resumes = counter("watch_resume_total", "Watches resumed where they had ended.", ("kind",))
 spool_bytes = gauge("spool_bytes", "Size of the spool on disk.", ("spool",), stability="stable")
-spool_oldest_age = gauge("spool_oldest_age_seconds", "Age of the oldest record that a reader has not passed.", ("spool",))
 spool_dropped = counter("spool_dropped_total", "Records lost: samples over the limit, torn or flipped bytes.", ("spool", "reason"), stability="stable")
 
 # All stages
 records = counter("records_total", "Records that a stage has taken in.", ("stage", "record"), stability="stable")
-records_late = counter("records_late_total", "Records observed more than 5 s after they arrived; clamped to arrival.", ("stage",))
-duplicates_dropped = counter("duplicates_dropped_total", "Copies of records that were already known.", ("stage",))
 dead_letters = counter("dead_letters_total", "Items that could not be used and were put aside.", ("stage", "reason"), stability="stable")
 errors = counter("errors_total", "Errors logged.", ("stage", "error_type"), stability="stable")
 retries = counter("retries_total", "Calls tried again after an error that may pass.", ("error_type",))
@@ -40,7 +37,6 @@ state_keys = gauge("state_keys", "Jobs in the aggregation's state.")
 sink_rows = counter("sink_rows_total", "Rows delivered.", ("sink", "result"), stability="stable")
 sink_batch = histogram("sink_batch_seconds", "Time of one load.", ("sink",))
 end_to_end = histogram("end_to_end_seconds", "Time from a change in the cluster to its visible row.", buckets=_WAITS, stability="stable")
-alerts_sent = counter("alerts_sent_total", "Alerts delivered.", ("channel", "result"), stability="stable")
 
 # The process
 build_info = gauge("build_info", "Always 1; the label is the version.", ("version",), stability="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,15 @@ def test_every_metric_is_scraped_and_on_the_page() -> None:
 def test_a_name_is_declared_once() -> None:
     with pytest.raises(ValueError, match="declared twice"):
         metrics.counter("records_total", "Again.")
+
+
+def test_every_metric_has_a_place_that_moves_it() -> None:
+    root = Path(catalogue.__file__).parents[2]
+    rooms = ("pipeline", "collector", "aggregation", "sinks", "dashboards", "scheduler_core")
+    code = "\n".join(
+        path.read_text() for room in rooms for path in (root / room).rglob("*.py") if path.name != "catalogue.py"
+    )
+    source = Path(catalogue.__file__).read_text()
+    declared = re.findall(r"^(\w+) = (?:counter|gauge|histogram)\(", source, re.MULTILINE)
+    assert len(declared) == len(catalogue.declared())
+    assert [name for name in declared if f"catalogue.{name}" not in code and f"metrics.{name}" not in code] == []
