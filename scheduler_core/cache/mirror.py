@@ -1,0 +1,326 @@
+"""What there is in the cluster, changed by every record and never looked up elsewhere.
+
+Two schedulers may share a cluster, and each decides only about its own pods; what the other has placed still takes room.
+So there are two views of one cluster: `facts(VOLCANO)` has Volcano's queues, groups and waiting pods, `facts(OTHERS)`
+the native groups and the waiting pods of everyone else. Both have all nodes and all pods that have one.
+
+Records come in log order, some of them twice. A uid lives once: what is said of one after its deletion is a copy. An
+object that cannot be read is left out, with what is wrong with it in `faults`; the next good state of it puts it right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from pipeline.errors import Terminal
+from pipeline.records import shapes
+from pipeline.records.envelope import ObjectRecord, Record
+from pipeline.records.objects import ObjectChange
+from scheduler_core.cache import reading
+from scheduler_core.cache.reading import ClaimSeen, PodSeen
+from scheduler_core.model.facts import ClusterFacts, GroupFacts, NodeFacts, PodFacts, PriorityClassFacts, QueueFacts
+from scheduler_core.model.why import Misconfigured
+
+VOLCANO: Final = "volcano"
+OTHERS: Final = "others"
+View = Literal["volcano", "others"]
+SCHEMA: Final = 1
+_TOMBSTONES: Final = 4096
+
+_POD = ("", "Pod")
+_NODE = ("", "Node")
+_JOB = ("batch.volcano.sh", "Job")
+_VOLCANO_GROUP = ("scheduling.volcano.sh", "PodGroup")
+_NATIVE_GROUP = ("scheduling.k8s.io", "PodGroup")
+_QUEUE = ("scheduling.volcano.sh", "Queue")
+_CLASS = ("scheduling.k8s.io", "PriorityClass")
+_CLAIM = ("", "PersistentVolumeClaim")
+_NAMESPACE = ("", "Namespace")
+
+
+class Noted(NamedTuple):
+    """What a record changed. `bound`: uid of a pod that got a node. `eased`: more than pods that come or get their place
+    has changed, so what was refused before may fit now."""
+
+    changed: bool = False
+    bound: str = ""
+    eased: bool = False
+
+
+_NOTHING = Noted()
+_EASED = Noted(changed=True, eased=True)
+
+
+class Kept(msgspec.Struct):
+    """All that is known, by uid: what a snapshot holds."""
+
+    schema: int
+    nodes: dict[str, NodeFacts] = {}
+    queues: dict[str, QueueFacts] = {}
+    volcano_groups: dict[str, GroupFacts] = {}
+    native_groups: dict[str, GroupFacts] = {}
+    classes: dict[str, PriorityClassFacts] = {}
+    claims: dict[str, ClaimSeen] = {}
+    pods: dict[str, PodSeen] = {}
+    namespaces: dict[str, tuple[str, dict[str, str]]] = {}
+    """Name and labels."""
+    notes: dict[str, dict[str, str]] = {}
+    """Annotations of Volcano Jobs, which the groups below them are read with."""
+    faults: dict[str, Misconfigured] = {}
+    gone: dict[str, None] = {}
+    """The last uids that were deleted."""
+    queues_listed: bool = False
+    """Whether absence of a queue means anything."""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Kept)
+
+
+class Mirror:
+    """The objects of one cluster. `volcano` are the names of schedulers whose pods Volcano's policy decides about."""
+
+    def __init__(self, cluster: str, volcano: Iterable[str] = ("volcano",), kept: Kept | None = None) -> None:
+        self.cluster = cluster
+        self._volcano = frozenset(volcano)
+        self._kept = kept or Kept(SCHEMA)
+        self._views: dict[View, dict[str, PodFacts]] = {VOLCANO: {}, OTHERS: {}}
+        self._waiting: dict[View, dict[str, PodSeen]] = {VOLCANO: {}, OTHERS: {}}
+        for uid, seen in self._kept.pods.items():
+            self._show(uid, seen)
+
+    # --- what changes ---------------------------------------------------------------------------------------------------
+
+    def apply(self, record: Record) -> Noted:
+        """Takes in one record; those of other clusters and of other types change nothing."""
+        if not isinstance(record, ObjectRecord) or record.cluster != self.cluster:
+            return _NOTHING
+        change = record.data
+        if change.facts is not None and change.facts.queue is not None and change.facts.queue.exists is not None:
+            self._kept.queues_listed = True
+        kind = (change.group, change.kind)
+        if change.change == "deleted":
+            return self._remove(kind, change.uid)
+        if change.change == "moved":
+            return self._move(change)
+        if change.object is msgspec.UNSET or kind not in _READERS or change.uid in self._kept.gone:
+            return _NOTHING
+        return self._read(kind, change)
+
+    def _read(self, kind: tuple[str, str], change: ObjectChange) -> Noted:
+        try:
+            assert isinstance(change.object, msgspec.Raw)
+            shape = shapes.decode(*kind, change.object)
+            shape.metadata.uid = change.uid  # an object without one was given it by the collector
+            return _READERS[kind](self, change, shape)
+        except (Terminal, ValueError, TypeError) as error:
+            # What it was before does not hold any more either.
+            self._remove(kind, change.uid, for_ever=False)
+            name = f"{change.namespace}/{change.name}" if change.namespace else change.name
+            self._kept.faults[change.uid] = Misconfigured(change.kind, name, f"cannot be read: {error}")
+            return _EASED
+
+    def _remove(self, kind: tuple[str, str], uid: str, *, for_ever: bool = True) -> Noted:
+        kept = self._kept
+        if for_ever:
+            kept.gone[uid] = None
+            if len(kept.gone) > _TOMBSTONES:
+                del kept.gone[next(iter(kept.gone))]
+        kept.faults.pop(uid, None)
+        if kind == _POD:
+            self._hide(uid)
+        held = self._held(kind)
+        return _NOTHING if held is None or held.pop(uid, None) is None else _EASED
+
+    def _held(self, kind: tuple[str, str]) -> dict[str, Any] | None:
+        """Where objects of a kind are kept."""
+        place = _PLACES.get(kind)
+        return None if place is None else getattr(self._kept, place)
+
+    def _move(self, change: ObjectChange) -> Noted:
+        """The object is as before, and another job's."""
+        kept, uid, job = self._kept, change.uid, change.moved_to
+        if uid in kept.pods:
+            self._show(uid, msgspec.structs.replace(kept.pods[uid], job=job))
+            return Noted(changed=True)
+        for groups in (kept.volcano_groups, kept.native_groups):
+            if uid in groups:
+                groups[uid] = msgspec.structs.replace(groups[uid], job=job)
+                return Noted(changed=True)
+        return _NOTHING
+
+    def _put(self, kind: tuple[str, str], uid: str, facts: object) -> Noted:
+        """Keeps facts under a uid; nothing has changed if they are the same as before."""
+        held = self._held(kind)
+        assert held is not None
+        self._kept.faults.pop(uid, None)
+        if held.get(uid) == facts:
+            return _NOTHING
+        held[uid] = facts
+        return _EASED
+
+    def _take_pod(self, change: ObjectChange, shape: Any) -> Noted:
+        uid = change.uid
+        self._kept.faults.pop(uid, None)
+        before, now = self._kept.pods.get(uid), reading.pod(shape, change.job)
+        if before == now:
+            return _NOTHING
+        self._show(uid, now)
+        if before is None:
+            return Noted(changed=True)
+        bound = uid if before.waits and now.facts.node else ""
+        return Noted(changed=True, bound=bound, eased=not bound)
+
+    def _take_group(self, kind: tuple[str, str], uid: str, facts: GroupFacts) -> Noted:
+        """A group that only goes on to its next phase lets nobody else in."""
+        held = self._held(kind)
+        before = None if held is None else held.get(uid)
+        noted = self._put(kind, uid, facts)
+        same = before is not None and msgspec.structs.replace(before, phase=facts.phase) == facts
+        return noted._replace(eased=noted.eased and before is not None and not same)
+
+    def _take_queue(self, change: ObjectChange, shape: Any) -> Noted:
+        self._kept.queues_listed = True
+        return self._put(_QUEUE, change.uid, reading.queue(shape))
+
+    def _take_job(self, change: ObjectChange, shape: Any) -> Noted:
+        noted = self._put(_JOB, change.uid, shape.metadata.annotations or {})
+        return noted if shape.metadata.annotations else _NOTHING
+
+    # --- pods in both views ---------------------------------------------------------------------------------------------
+
+    def _show(self, uid: str, seen: PodSeen) -> None:
+        """Keeps a pod, and puts it where it counts: with its own scheduler, and where it takes room with the other too."""
+        self._kept.pods[uid] = seen
+        own: View = VOLCANO if seen.scheduler in self._volcano else OTHERS
+        other: View = OTHERS if own == VOLCANO else VOLCANO
+        self._hide(uid)
+        facts = seen.facts
+        if own == OTHERS and facts.group != seen.native_group:
+            facts = msgspec.structs.replace(facts, group=seen.native_group)
+        self._views[own][uid] = facts
+        if seen.waits:
+            self._waiting[own][uid] = seen
+        if facts.node:
+            self._views[other][uid] = msgspec.structs.replace(facts, group="") if facts.group else facts
+
+    def _hide(self, uid: str) -> None:
+        for view in self._views.values():
+            view.pop(uid, None)
+        for waiting in self._waiting.values():
+            waiting.pop(uid, None)
+
+    # --- what a session is given ----------------------------------------------------------------------------------------
+
+    def facts(self, view: View) -> ClusterFacts:
+        """The cluster as one side of its schedulers sees it. Unchanged parts are the same objects each time."""
+        kept = self._kept
+        volcano = view == VOLCANO
+        groups = tuple(self._volcano_groups()) if volcano else tuple(kept.native_groups.values())
+        return ClusterFacts(
+            nodes=tuple(kept.nodes.values()),
+            queues=tuple(self._queues(groups)) if volcano else (),
+            groups=groups,
+            pods=tuple(self._views[view].values()),
+            priority_classes=tuple(kept.classes.values()),
+        )
+
+    def waiting(self, view: View) -> Iterator[PodSeen]:
+        """The pods that wait for these schedulers, in the order of their names."""
+        return iter(sorted(self._waiting[view].values(), key=_name_of))
+
+    def waits(self, view: View) -> bool:
+        """Whether there is anything to decide: a pod without a place, or for Volcano a group that was not let in."""
+        if self._waiting[view]:
+            return True
+        return view == VOLCANO and any(each.phase in ("", "Pending") for each in self._kept.volcano_groups.values())
+
+    def pod(self, uid: str) -> PodSeen | None:
+        return self._kept.pods.get(uid)
+
+    @property
+    def claims(self) -> dict[tuple[str, str], ClaimSeen]:
+        """Claims by namespace and name."""
+        return {(each.namespace, each.name): each for each in self._kept.claims.values()}
+
+    @property
+    def namespaces(self) -> dict[str, dict[str, str]]:
+        """Labels of namespaces by name."""
+        return dict(self._kept.namespaces.values())
+
+    @property
+    def faults(self) -> list[Misconfigured]:
+        """Objects that could not be read."""
+        return list(self._kept.faults.values())
+
+    def counts(self) -> dict[str, int]:
+        """How much there is of each kind."""
+        return {place: len(getattr(self._kept, place)) for place in _PLACES.values()}
+
+    def _volcano_groups(self) -> Iterator[GroupFacts]:
+        """Groups with the annotations of the Volcano Job above them."""
+        for group in self._kept.volcano_groups.values():
+            notes = self._kept.notes.get(group.job.uid) if group.job is not None else None
+            yield msgspec.structs.replace(group, owner_annotations=notes) if notes else group
+
+    def _queues(self, groups: tuple[GroupFacts, ...]) -> Iterator[QueueFacts]:
+        """The queues. Where they are not to be seen at all, those that groups name count as open and without limit."""
+        yield from self._kept.queues.values()
+        if not self._kept.queues_listed and not self._kept.queues:
+            yield from (QueueFacts(name=name) for name in sorted({group.queue for group in groups}))
+
+    # --- snapshots ------------------------------------------------------------------------------------------------------
+
+    def encode(self) -> bytes:
+        """All that is known, for `decode`."""
+        return _encoder.encode(self._kept)
+
+    @staticmethod
+    def decode(data: bytes, cluster: str, volcano: Iterable[str] = ("volcano",)) -> Mirror:
+        """The mirror that was encoded. Raises Terminal when another version of this code wrote it."""
+        try:
+            kept = _decoder.decode(data)
+        except msgspec.DecodeError as error:
+            raise Terminal(f"the stored mirror of the cluster cannot be read: {error}") from error
+        if kept.schema != SCHEMA:
+            raise Terminal(f"the stored mirror of the cluster has schema {kept.schema}, this version reads {SCHEMA}")
+        return Mirror(cluster, volcano, kept)
+
+
+def _name_of(seen: PodSeen) -> tuple[str, str, str]:
+    return seen.facts.namespace, seen.facts.name, seen.facts.uid
+
+
+_PLACES: Final[dict[tuple[str, str], str]] = {
+    _NODE: "nodes",
+    _QUEUE: "queues",
+    _VOLCANO_GROUP: "volcano_groups",
+    _NATIVE_GROUP: "native_groups",
+    _CLASS: "classes",
+    _CLAIM: "claims",
+    _NAMESPACE: "namespaces",
+    _JOB: "notes",
+    _POD: "pods",
+}
+
+_Reader = Callable[[Mirror, ObjectChange, Any], Noted]
+_READERS: Final[dict[tuple[str, str], _Reader]] = {
+    _NODE: lambda mirror, change, shape: mirror._put(_NODE, change.uid, reading.node(shape)),
+    _QUEUE: Mirror._take_queue,
+    _VOLCANO_GROUP: lambda mirror, change, shape: mirror._take_group(
+        _VOLCANO_GROUP, change.uid, reading.volcano_group(shape, change.job)
+    ),
+    _NATIVE_GROUP: lambda mirror, change, shape: mirror._take_group(
+        _NATIVE_GROUP, change.uid, reading.native_group(shape, change.job)
+    ),
+    _CLASS: lambda mirror, change, shape: mirror._put(_CLASS, change.uid, reading.priority_class(shape)),
+    _CLAIM: lambda mirror, change, shape: mirror._put(_CLAIM, change.uid, reading.claim(shape)),
+    _NAMESPACE: lambda mirror, change, shape: mirror._put(
+        _NAMESPACE, change.uid, (shape.metadata.name, shape.metadata.labels or {})
+    ),
+    _JOB: Mirror._take_job,
+    _POD: Mirror._take_pod,
+}

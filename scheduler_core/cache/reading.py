@@ -1,0 +1,222 @@
+"""One object of the API as facts: what a session looks at, and nothing else.
+
+Two objects with equal facts are the same to a session, so a change of a status that nobody asks about costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from pipeline.records.jobs import JobRef
+from pipeline.records.shapes.base import Container, Meta
+from pipeline.records.shapes.claim import PersistentVolumeClaim
+from pipeline.records.shapes.cluster import PriorityClass
+from pipeline.records.shapes.group import NativeGroup, VolcanoGroup
+from pipeline.records.shapes.node import Node
+from pipeline.records.shapes.pod import Pod
+from pipeline.records.shapes.queue import Queue
+from scheduler_core.model.facts import (
+    ContainerFacts,
+    GroupFacts,
+    NodeFacts,
+    PodFacts,
+    PriorityClassFacts,
+    Quantities,
+    QueueFacts,
+)
+
+GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+"""Annotations of a pod that name its Volcano group."""
+DEFAULT_QUEUE = "default"
+DEFAULT_SCHEDULER = "default-scheduler"
+_NEVER_NS = 0
+"""Creation of what has none. (The year 1 of the API does not fit into the numbers of a snapshot.)"""
+_NS_IN_MS = 1_000_000
+_ENDED = ("Succeeded", "Failed")
+
+
+class PodSeen(msgspec.Struct, frozen=True, gc=False):
+    """A pod with what a session has no word for. `native_group` and the group in `facts` are namespaced names, empty for
+    none; `claims` are names of the PersistentVolumeClaims it mounts."""
+
+    facts: PodFacts
+    scheduler: str = DEFAULT_SCHEDULER
+    job: JobRef | None = None
+    native_group: str = ""
+    claims: tuple[str, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """Without a node, not at its end and not about to be gone."""
+        return not self.facts.node and not self.facts.deleting and self.facts.phase not in _ENDED
+
+
+class ClaimSeen(msgspec.Struct, frozen=True, gc=False):
+    """A PersistentVolumeClaim: its phase, and the volume it has."""
+
+    namespace: str
+    name: str
+    phase: str = ""
+    volume: str = ""
+    storage_class: str = ""
+
+
+def node(shape: Node) -> NodeFacts:
+    return NodeFacts(
+        name=shape.metadata.name,
+        allocatable=shape.status.allocatable or {},
+        labels=shape.metadata.labels or {},
+        taints=tuple((taint.key, taint.value or "", taint.effect) for taint in shape.spec.taints or ()),
+        unschedulable=bool(shape.spec.unschedulable),
+        ready=shape.ready == "True",
+    )
+
+
+def queue(shape: Queue) -> QueueFacts:
+    """A queue whose controller has not told its state yet is open, as Volcano takes it."""
+    spec = shape.spec
+    return QueueFacts(
+        name=shape.metadata.name,
+        weight=1 if spec.weight is None else spec.weight,
+        state=shape.status.state or "Open",
+        priority=spec.priority or 0,
+        parent=spec.parent or "",
+        reclaimable=spec.reclaimable is not False,
+        capability=spec.capability,
+        deserved=spec.deserved,
+        guarantee=spec.guarantee.resource if spec.guarantee is not None else None,
+        annotations=shape.metadata.annotations or {},
+        created_ns=_created_ns(shape.metadata),
+    )
+
+
+def volcano_group(shape: VolcanoGroup, job: JobRef | None) -> GroupFacts:
+    spec = shape.spec
+    return GroupFacts(
+        namespace=shape.metadata.namespace,
+        name=shape.metadata.name,
+        queue=spec.queue or DEFAULT_QUEUE,
+        min_member=spec.min_member or 0,
+        min_task_member=spec.min_task_member or {},
+        min_resources=spec.min_resources,
+        priority_class=spec.priority_class_name or "",
+        phase=shape.status.phase or "Pending",
+        annotations=shape.metadata.annotations or {},
+        created_ns=_created_ns(shape.metadata),
+        job=job,
+    )
+
+
+def native_group(shape: NativeGroup, job: JobRef | None) -> GroupFacts:
+    """A gang of Kubernetes itself: it has no queue, and is let in as soon as it is there."""
+    gang = shape.spec.scheduling_policy.gang if shape.spec.scheduling_policy is not None else None
+    return GroupFacts(
+        namespace=shape.metadata.namespace,
+        name=shape.metadata.name,
+        queue="",
+        min_member=(gang.min_count or 0) if gang is not None else 0,
+        priority_class=shape.spec.priority_class_name or "",
+        phase="Inqueue",
+        annotations=shape.metadata.annotations or {},
+        created_ns=_created_ns(shape.metadata),
+        job=job,
+    )
+
+
+def priority_class(shape: PriorityClass) -> PriorityClassFacts:
+    return PriorityClassFacts(shape.metadata.name, shape.value or 0, bool(shape.global_default))
+
+
+def claim(shape: PersistentVolumeClaim) -> ClaimSeen:
+    return ClaimSeen(
+        shape.metadata.namespace,
+        shape.metadata.name,
+        shape.status.phase or "",
+        shape.spec.volume_name or "",
+        shape.spec.storage_class_name or "",
+    )
+
+
+def pod(shape: Pod, job: JobRef | None) -> PodSeen:
+    spec, meta = shape.spec, shape.metadata
+    notes = meta.annotations or {}
+    group = next((notes[key] for key in GROUP_NAMES if notes.get(key)), "")
+    native = spec.scheduling_group.pod_group_name if spec.scheduling_group is not None else None
+    facts = PodFacts(
+        uid=meta.uid,
+        namespace=meta.namespace,
+        name=meta.name,
+        group=_within(meta.namespace, group),
+        phase=shape.status.phase or "Pending",
+        node=spec.node_name or "",
+        deleting=meta.deletion_timestamp is not None,
+        victim=meta.deletion_timestamp is not None and _preempted(shape),
+        containers=tuple(_asked(spec.containers, spec.init_containers)),
+        init_containers=tuple(
+            ContainerFacts(_requests(each)) for each in spec.init_containers or () if not _stays(each)
+        ),
+        overhead=spec.overhead or None,
+        labels=meta.labels or {},
+        annotations=notes,
+        node_selector=spec.node_selector or {},
+        affinity=spec.affinity,
+        tolerations=tuple(spec.tolerations or ()),
+        spread=tuple(spec.topology_spread_constraints or ()),
+        ports=tuple(_ports(spec.containers or ())),
+        priority=spec.priority,
+        priority_class=spec.priority_class_name or "",
+        preemption_policy=spec.preemption_policy or "",
+        nominated_node=shape.status.nominated_node_name or "",
+        gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
+        created_ns=_created_ns(meta),
+    )
+    claims = tuple(
+        volume.persistent_volume_claim.claim_name
+        for volume in spec.volumes or ()
+        if volume.persistent_volume_claim is not None
+    )
+    return PodSeen(facts, spec.scheduler_name or DEFAULT_SCHEDULER, job, _within(meta.namespace, native or ""), claims)
+
+
+def _within(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if name else ""
+
+
+def _created_ns(meta: Meta) -> int:
+    at_ms = meta.created_ms
+    return _NEVER_NS if at_ms is None else at_ms * _NS_IN_MS
+
+
+def _preempted(shape: Pod) -> bool:
+    """Whether a scheduler made it go for another pod."""
+    return any(
+        each.type == "DisruptionTarget" and each.reason == "PreemptionByScheduler"
+        for each in shape.status.conditions or ()
+    )
+
+
+def _stays(container: Container) -> bool:
+    """An init container that runs beside the others (a sidecar): its request adds to theirs."""
+    return container.restart_policy == "Always"
+
+
+def _asked(containers: list[Container] | None, init: list[Container] | None) -> Iterable[ContainerFacts]:
+    yield from (ContainerFacts(_requests(each)) for each in containers or ())
+    yield from (ContainerFacts(_requests(each)) for each in init or () if _stays(each))
+
+
+def _requests(container: Container) -> Quantities:
+    """What is asked for; a limit without a request is one."""
+    needs = container.resources
+    if needs is None:
+        return {}
+    return {**(needs.limits or {}), **(needs.requests or {})}
+
+
+def _ports(containers: Iterable[Container]) -> Iterable[tuple[str, int, str]]:
+    for container in containers:
+        for port in container.ports or ():
+            if port.host_port:
+                yield port.protocol or "TCP", port.host_port, port.host_ip or ""

@@ -1,0 +1,235 @@
+"""The mirror: what records make of it, one object at a time."""
+
+import msgspec
+import pytest
+
+from pipeline.errors import Terminal
+from pipeline.records.envelope import GapRecord, ObjectRecord
+from pipeline.records.gaps import Gap
+from pipeline.records.jobs import JobRef
+from pipeline.records.objects import Facts, ObjectChange, QueueFacts
+from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
+
+JOB = JobRef("Job", "ml", "train", "job-1", "batch.volcano.sh")
+GROUPS = {"Node": "", "Pod": "", "PersistentVolumeClaim": "", "Namespace": "", "PriorityClass": "scheduling.k8s.io"}
+VOLCANO_API = "scheduling.volcano.sh"
+
+
+def record(kind, uid, body=None, *, change="added", group=None, cluster="c", job=None, **more):
+    """An object record; `body` is the object without its metadata's uid."""
+    meta = (body or {}).get("metadata", {})
+    return ObjectRecord(
+        id=f"{uid}/{change}/{meta}", source="t", cluster=cluster, partitionkey="0", observedms=1000,
+        data=ObjectChange(
+            change=change, kind=kind, group=GROUPS.get(kind, VOLCANO_API) if group is None else group,
+            name=meta.get("name", uid), namespace=meta.get("namespace", ""), uid=uid, version="1", job=job,
+            object=msgspec.UNSET if body is None else msgspec.Raw(msgspec.json.encode(body)), **more,
+        ),
+    )  # fmt: skip
+
+
+def node(uid="n-1", name="n1", *, ready="True", **more):
+    return record("Node", uid, {
+        "metadata": {"name": name, "labels": {"zone": "a"}},
+        "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}], **more},
+        "status": {"allocatable": {"cpu": "8"}, "conditions": [{"type": "Ready", "status": ready}]},
+    })  # fmt: skip
+
+
+def pod(uid="p-1", *, node="", scheduler="volcano", change="added", notes=None, phase="Pending", meta=None, **spec):
+    return record("Pod", uid, {
+        "metadata": {"name": uid, "namespace": "ml", "annotations": notes or {"scheduling.k8s.io/group-name": "g"}, **(meta or {})},
+        "spec": {"schedulerName": scheduler, "nodeName": node or None,
+                 "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2", "gpu": "1"}}}], **spec},
+        "status": {"phase": phase},
+    }, change=change, job=JOB)  # fmt: skip
+
+
+def group(uid="g-1", *, phase="Pending", change="added", queue=None, job=JOB, **more):
+    body = {"metadata": {"name": "g", "namespace": "ml", "creationTimestamp": "2026-01-01T00:00:00Z"}}
+    spec = {"minMember": 2, **({"queue": queue} if queue else {})}
+    return record("PodGroup", uid, {**body, "spec": spec, "status": {"phase": phase}}, change=change, job=job, **more)
+
+
+def mirror(*records):
+    made = Mirror("c")
+    for each in records:
+        made.apply(each)
+    return made
+
+
+def only(facts):
+    assert len(facts) == 1
+    return facts[0]
+
+
+def test_a_node_is_what_its_record_says():
+    made = only(mirror(node(unschedulable=True)).facts(VOLCANO).nodes)
+    assert (made.name, made.labels, made.allocatable) == ("n1", {"zone": "a"}, {"cpu": "8"})
+    assert (made.taints, made.unschedulable, made.ready) == ((("gpu", "", "NoSchedule"),), True, True)
+    assert not only(mirror(node(ready="Unknown")).facts(VOLCANO).nodes).ready
+
+
+def test_a_limit_without_a_request_counts_as_asked_for():
+    asked = only(only(mirror(pod()).facts(VOLCANO).pods).containers)
+    assert asked.requests == {"cpu": "1", "gpu": "1"}
+
+
+def test_a_sidecar_adds_to_the_containers_and_other_init_containers_do_not():
+    init = [{"name": "side", "restartPolicy": "Always"}, {"name": "first"}]
+    made = only(mirror(pod(initContainers=init)).facts(VOLCANO).pods)
+    assert (len(made.containers), len(made.init_containers)) == (2, 1)
+
+
+def test_a_pod_that_is_preempted_is_a_victim_and_one_that_is_only_deleted_is_not():
+    meta = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    plain = pod(node="n1", meta=meta)
+    body = msgspec.json.decode(plain.data.object)
+    body["status"]["conditions"] = [{"type": "DisruptionTarget", "reason": "PreemptionByScheduler", "status": "True"}]
+    assert not only(mirror(plain).facts(VOLCANO).pods).victim
+    assert only(mirror(record("Pod", "p-1", body)).facts(VOLCANO).pods).victim
+
+
+def test_a_change_that_no_session_looks_at_is_none():
+    made = mirror(node())
+    assert not made.apply(node()).changed
+    assert made.apply(node(name="n1", ready="False")).changed
+
+
+def test_a_waiting_pod_is_seen_by_its_own_scheduler_only_and_a_placed_one_by_both():
+    made = mirror(pod("a"), pod("b", scheduler="default-scheduler"), pod("c", node="n1"))
+    assert [each.name for each in made.facts(VOLCANO).pods] == ["a", "c"]
+    assert [each.name for each in made.facts(OTHERS).pods] == ["b", "c"]
+    assert [each.facts.name for each in made.waiting(VOLCANO)] == ["a"]
+    assert [each.group for each in made.facts(OTHERS).pods] == ["", ""]
+
+
+def test_a_pod_of_a_native_group_belongs_to_it_where_others_schedule():
+    native = record("PodGroup", "n-1", {
+        "metadata": {"name": "gang", "namespace": "ml"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 3}}, "priorityClassName": "high"},
+    }, group="scheduling.k8s.io")  # fmt: skip
+    made = mirror(
+        native, pod(scheduler="default-scheduler", notes={"a": "b"}, schedulingGroup={"podGroupName": "gang"})
+    )
+    facts = made.facts(OTHERS)
+    assert (only(facts.groups).min_member, only(facts.groups).priority_class) == (3, "high")
+    assert only(facts.pods).group == "ml/gang"
+    assert made.facts(VOLCANO).groups == ()
+
+
+def test_a_pod_that_gets_its_node_is_bound_and_eases_nothing_and_one_that_goes_does():
+    made = mirror(pod())
+    noted = made.apply(pod(node="n1", change="modified"))
+    assert (noted.changed, noted.bound, noted.eased) == (True, "p-1", False)
+    gone = made.apply(record("Pod", "p-1", change="deleted"))
+    assert (gone.changed, gone.eased) == (True, True)
+    assert made.facts(VOLCANO).pods == ()
+
+
+def test_what_is_said_of_a_uid_after_its_deletion_is_a_copy():
+    made = mirror(pod(), record("Pod", "p-1", change="deleted"))
+    assert not made.apply(pod()).changed
+    assert not made.apply(record("Pod", "p-1", change="deleted")).changed
+    assert made.facts(VOLCANO).pods == ()
+
+
+def test_a_name_that_is_used_again_survives_the_late_deletion_of_the_first():
+    made = mirror(node("n-1"), node("n-2"), record("Node", "n-1", change="deleted"))
+    assert only(made.facts(VOLCANO).nodes).name == "n1"
+
+
+def test_a_group_in_its_next_phase_eases_nothing_and_a_smaller_minimum_does():
+    made = mirror(group())
+    assert not made.apply(group(phase="Inqueue", change="modified")).eased
+    assert only(made.facts(VOLCANO).groups).phase == "Inqueue"
+    smaller = msgspec.json.decode(group().data.object)
+    smaller["spec"]["minMember"] = 1
+    assert made.apply(record("PodGroup", "g-1", smaller, job=JOB)).eased
+
+
+def test_a_group_that_names_no_queue_is_in_the_default_one_and_has_its_creation():
+    made = only(mirror(group()).facts(VOLCANO).groups)
+    assert (made.queue, made.min_member, made.job) == ("default", 2, JOB)
+    assert made.created_ns == 1_767_225_600 * 10**9
+    assert only(mirror(node()).facts(VOLCANO).nodes) and only(mirror(pod()).facts(VOLCANO).pods).created_ns == 0
+
+
+def test_annotations_of_the_job_above_go_with_its_groups():
+    notes = {"metadata": {"name": "train", "namespace": "ml", "annotations": {"sla-waiting-time": "1h"}}}
+    made = mirror(group(), record("Job", "job-1", notes, group="batch.volcano.sh"))
+    assert only(made.facts(VOLCANO).groups).owner_annotations == {"sla-waiting-time": "1h"}
+
+
+def test_a_queue_keeps_its_amounts_and_its_state():
+    spec = {"weight": 3, "capability": {"cpu": "4"}, "guarantee": {"resource": {"cpu": "1"}}, "reclaimable": False}
+    made = only(mirror(record("Queue", "q-1", {"metadata": {"name": "q"}, "spec": spec, "status": {"state": "Closed"}})).facts(VOLCANO).queues)  # fmt: skip
+    assert (made.weight, made.state, made.reclaimable) == (3, "Closed", False)
+    assert (made.capability, made.guarantee, made.deserved) == ({"cpu": "4"}, {"cpu": "1"}, None)
+
+
+def test_queues_that_nobody_may_list_count_as_open_and_listed_ones_that_are_missing_do_not():
+    assert [each.name for each in mirror(group(queue="gold")).facts(VOLCANO).queues] == ["gold"]
+    told = group(queue="gold", facts=Facts(queue=QueueFacts("gold", exists=False)))
+    assert mirror(told).facts(VOLCANO).queues == ()
+
+
+def test_an_object_that_moves_has_another_job_and_stays():
+    other = JobRef("JobSet", "ml", "set", "set-1", "jobset.x-k8s.io")
+    made = mirror(pod(), group(), record("Pod", "p-1", change="moved", moved_to=other),
+                  record("PodGroup", "g-1", change="moved", moved_to=other))  # fmt: skip
+    assert only(list(made.waiting(VOLCANO))).job == other
+    assert only(made.facts(VOLCANO).groups).job == other
+
+
+def test_an_object_that_cannot_be_read_is_left_out_and_told_until_it_can_be():
+    bad = record("Pod", "p-1", {"metadata": {"name": "p-1", "namespace": "ml"}, "spec": {"priority": "high"}})
+    made = mirror(pod())
+    assert made.apply(bad).changed
+    assert made.facts(VOLCANO).pods == ()
+    assert "Pod ml/p-1: cannot be read" in str(only(made.faults))
+    made.apply(pod(change="modified"))
+    assert (len(made.facts(VOLCANO).pods), made.faults) == (1, [])
+
+
+def test_records_of_others_change_nothing():
+    gap = GapRecord(
+        id="g", source="t", cluster="c", partitionkey="0", observedms=1, data=Gap(kind="Pod", to_ms=1, why="expired")
+    )
+    made = mirror(node(), gap, record("ReplicaSet", "r-1", {"metadata": {"name": "r"}}, group="apps"))
+    assert not made.apply(msgspec.structs.replace(pod(), cluster="other")).changed
+    assert made.facts(VOLCANO).pods == ()
+
+
+def test_claims_namespaces_and_classes_are_kept():
+    made = mirror(
+        record("PersistentVolumeClaim", "v-1", {"metadata": {"name": "data", "namespace": "ml"}, "status": {"phase": "Bound"}}),
+        record("Namespace", "ns-1", {"metadata": {"name": "ml", "labels": {"team": "a"}}}),
+        record("PriorityClass", "pc-1", {"metadata": {"name": "high"}, "value": 9, "globalDefault": True}),
+        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "e"}]),
+    )  # fmt: skip
+    assert made.claims["ml", "data"].phase == "Bound"
+    assert made.namespaces == {"ml": {"team": "a"}}
+    assert (only(made.facts(OTHERS).priority_classes).value, only(list(made.waiting(VOLCANO))).claims) == (9, ("data",))
+
+
+def test_there_is_something_to_decide_while_a_pod_or_a_group_waits():
+    made = mirror(node(), pod(node="n1"))
+    assert not made.waits(VOLCANO)
+    made.apply(group())
+    assert made.waits(VOLCANO) and not made.waits(OTHERS)
+
+
+def test_a_snapshot_is_read_as_it_was_written():
+    made = mirror(node(), pod(), pod("q", node="n1"), group(), record("Pod", "gone", change="deleted"))
+    again = Mirror.decode(made.encode(), "c")
+    for view in (VOLCANO, OTHERS):
+        assert again.facts(view) == made.facts(view)
+    assert not again.apply(pod("gone")).changed
+
+
+def test_a_snapshot_of_another_version_is_refused():
+    with pytest.raises(Terminal, match="schema 0"):
+        Mirror.decode(msgspec.msgpack.encode({"schema": 0}), "c")
+    with pytest.raises(Terminal, match="cannot be read"):
+        Mirror.decode(b"\x00", "c")
