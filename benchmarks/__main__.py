@@ -9,7 +9,7 @@ import sys
 
 import benchmarks
 
-_PARTS = {"__main__", "figures", "objects", "lives", "stack"}
+_PARTS = {"__main__", "figures", "objects", "lives", "stack", "fleets"}
 
 
 def names() -> list[str]:

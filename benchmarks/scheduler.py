@@ -1,0 +1,161 @@
+"""The scheduler core on a fleet as training clusters have them (`fleets.Mixed`), every feature and attribution on.
+
+Placed and refused are counted apart. Actions means enqueue, allocate, backfill and the phases at the end; a refusal is one
+of a gang, with the counts of every node. Facts stand ready, as a cache keeps them; what gathering them costs is no part.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from statistics import median
+
+import msgspec
+
+from benchmarks import fleets
+from benchmarks.figures import Clocks, Figure, measured, percentile
+from scheduler_core import actions, decisions, plugins, scheduling
+from scheduler_core.model.facts import ClusterFacts
+from scheduler_core.session import refusals
+from scheduler_core.session.session import Session
+
+ROUNDS = 5
+NOW_NS = fleets.START_NS + 10_000 * fleets.SECOND_NS
+_encode = msgspec.json.Encoder().encode
+
+
+def run() -> Iterable[Figure]:
+    """All figures, the dear fleets last."""
+    small = fleets.Mixed(5000, 6000)
+    yield from placements(small, goal=50_000)
+    yield end_to_end(small)
+    yield attribution(small)
+    yield from refused()
+    yield session_p99()
+    yield from placements(fleets.Mixed(20_000, 20_000), goal=30_000)
+
+
+def opened(facts: ClusterFacts) -> Session:
+    """A session on these facts, with what went before it put out of the collector's sight."""
+    session = scheduling.open_session(facts, fleets.FULL, NOW_NS, plugins.ALL)
+    gc.collect()
+    gc.freeze()
+    return session
+
+
+def act(session: Session) -> None:
+    """All that a session does once it is open."""
+    for name in session.policy.actions:
+        actions.ALL[name](session)
+    scheduling.finish(session)
+
+
+def acted(facts: ClusterFacts) -> tuple[Session, Clocks]:
+    """A session and what its actions took."""
+    session = opened(facts)
+    with measured() as clocks:
+        act(session)
+    return session, clocks
+
+
+def placements(fleet: fleets.Mixed, goal: int) -> Iterator[Figure]:
+    """Tasks bound per second of all actions, failing gangs and their reasons included."""
+    runs = [acted(fleet.facts) for _ in range(ROUNDS)]
+    session = runs[0][0]
+    took_s = median(clocks.cpu_s for _, clocks in runs)
+    yield Figure(
+        name=f"scheduler_placements_{fleet.size}", value=len(session.binds) / took_s, unit="placements/cpu-s", goal=goal,
+        setup={**fleet.setup(), "placed": len(session.binds), "refused_gangs": _refused(session),
+               "actions_ms": round(1000 * took_s, 1), "rounds": ROUNDS},
+    )  # fmt: skip
+
+
+def end_to_end(fleet: fleets.Mixed) -> Figure:
+    """The same with the session's opening, and its decision records made and encoded."""
+    facts = fleet.facts
+    took, records, size = [], 0, 0
+    for _ in range(ROUNDS):
+        gc.collect()
+        with measured() as clocks:
+            session = scheduling.open_session(facts, fleets.FULL, NOW_NS, plugins.ALL)
+            act(session)
+            lines = [_encode(each) for each in decisions.of_session(session, "simulate")]
+        took.append(clocks.cpu_s)
+        records, size = len(lines), sum(map(len, lines))
+    return Figure(
+        name="scheduler_end_to_end", value=len(session.binds) / median(took), unit="placements/cpu-s", goal=20_000,
+        setup={**fleet.setup(), "records": records, "bytes": size, "snapshot": "made anew from facts", "rounds": ROUNDS},
+    )  # fmt: skip
+
+
+def attribution(fleet: fleets.Mixed) -> Figure:
+    """The part of the time of all actions that goes into counting why, on a fleet that cannot hold a third of the load."""
+    crowded = fleets.Mixed(fleet.size, 4 * fleet.waiting, seed=2)
+    shares = []
+    session = opened(crowded.facts)
+    for _ in range(ROUNDS):
+        session = opened(crowded.facts)
+        inside = _Timed(refusals.by_nodes)
+        refusals.by_nodes = inside  # type: ignore[assignment]
+        try:
+            with measured() as clocks:
+                act(session)
+        finally:
+            refusals.by_nodes = inside.function  # type: ignore[assignment]
+        shares.append(100 * inside.spent_s / clocks.cpu_s)
+    return Figure(
+        name="scheduler_attribution_share", value=median(shares), unit="% of actions", goal=10, higher_is_better=False,
+        setup={**crowded.setup(), "placed": len(session.binds), "refused_gangs": _refused(session), "rounds": ROUNDS},
+    )  # fmt: skip
+
+
+class _Timed:
+    """A function that adds up what it took."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function = function
+        self.spent_s = 0.0
+
+    def __call__(self, *args: object) -> object:
+        with measured() as clocks:
+            found = self.function(*args)
+        self.spent_s += clocks.cpu_s
+        return found
+
+
+def refused() -> Iterator[Figure]:
+    """Gangs refused per second where every one is of another class, and where there are thirty classes."""
+    for name, goal, distinct in (("distinct", 15_000, True), ("repeated", 120_000, False)):
+        facts = fleets.impossible(5000, 3000, distinct=distinct)
+        runs = [acted(facts) for _ in range(ROUNDS)]
+        session = runs[0][0]
+        assert not session.binds
+        took_s = median(clocks.cpu_s for _, clocks in runs)
+        yield Figure(
+            name=f"scheduler_refused_{name}", value=_refused(session) / took_s, unit="refused jobs/cpu-s", goal=goal,
+            setup={"nodes": 5000, "jobs": len(session.jobs), "classes": len(session.snapshot.classes.all),
+                   "jobs_are": "one task, let in before", "policy": "full", "rounds": ROUNDS},
+        )  # fmt: skip
+
+
+def session_p99(rounds: int = 60) -> Figure:
+    """How long the actions of a session take that finds 6,000 tasks waiting, over fleets of many seeds."""
+    took = []
+    for seed in range(rounds // 3):
+        facts = fleets.Mixed(5000, 6000, seed=seed).facts
+        took += [1000 * acted(facts)[1].cpu_s for _ in range(3)]
+    return Figure(
+        name="scheduler_session_p99", value=percentile(took, 0.99), unit="ms cpu", goal=100, higher_is_better=False,
+        setup={"nodes": 5000, "waiting": 6000, "sessions": rounds, "fleets": rounds // 3, "median_ms": round(median(took), 1),
+               "policy": "full"},
+    )  # fmt: skip
+
+
+def _refused(session: Session) -> int:
+    """Gangs of which a task was refused by nodes, counted over every node that was looked at."""
+    found = 0
+    for job in session.jobs.values():
+        reports = [each.report for each in job.refusals.values() if each.report is not None]
+        assert all(sum(nodes for _, nodes in report.counts) == report.total for report in reports)
+        found += bool(reports)
+    return found
