@@ -1,7 +1,12 @@
-"""Clusters, policies and the decisions that must follow: every scenario of every file, one test each."""
+"""Clusters, policies and the decisions that must follow: every scenario of every file, in many orders of its input.
+
+A scenario is run as it is written, and then 24 times with nodes, queues, groups, pods, classes and domains shuffled; the
+decisions must be the same. Scenarios of kind `unit` have no cluster: they ask one function, whose arguments have an order.
+"""
 
 import json
 import os
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -35,6 +40,9 @@ class TestRejecter(Plugin):
             return combine.reject(Why(reasons.QUOTA, plugin=self.name))
         return combine.ABSTAIN
 
+
+ORDERS = 25
+"""Of each scenario, the one of its file among them."""
 
 KNOWN = {**plugins.ALL, TestRejecter.name: TestRejecter}
 
@@ -74,16 +82,37 @@ def test_scenarios_are_there():
     assert cases() or not FOLDER.is_dir()
 
 
+def test_every_kind_is_run_and_only_what_has_no_cluster_is_run_in_one_order():
+    assert {scenario["kind"] for scenario in cases()} <= {*KINDS, *WITHOUT_CLUSTER}
+    assert all(("cluster" in scenario) == (scenario["kind"] in KINDS) for scenario in cases())
+
+
 @pytest.mark.skipif(not cases(), reason=f"no scenarios of the scheduler: {FOLDER} is missing")
 @pytest.mark.parametrize("scenario", cases(), ids=lambda scenario: scenario["id"])
 def test_scenario(scenario):
-    KINDS[scenario["kind"]](scenario)
+    if scenario["kind"] in WITHOUT_CLUSTER:
+        WITHOUT_CLUSTER[scenario["kind"]](scenario)
+    else:
+        KINDS[scenario["kind"]](scenario, None)
 
 
-def run_session(scenario):
+@pytest.mark.skipif(not cases(), reason=f"no scenarios of the scheduler: {FOLDER} is missing")
+@pytest.mark.parametrize(
+    "scenario", [each for each in cases() if "cluster" in each], ids=lambda scenario: scenario["id"]
+)
+def test_scenario_in_other_orders(scenario):
+    for seed in range(1, ORDERS):
+        try:
+            KINDS[scenario["kind"]](scenario, random.Random(seed))
+        except AssertionError as error:
+            error.add_note(f"in the order drawn with seed {seed}")
+            raise
+
+
+def run_session(scenario, order):
     only(scenario["id"], scenario, *KEYS)
     session = scheduling.run(
-        read.cluster(scenario["cluster"]), read.policy(scenario["config"]), now_of(scenario), KNOWN
+        read.cluster(scenario["cluster"], order), read.policy(scenario["config"]), now_of(scenario), KNOWN
     )
     check_session(session, scenario["expect"])
 
@@ -123,14 +152,15 @@ def binds_by_leaf(session):
     return sorted(count for domain in tier_1 if (count := sum(bool(domain.nodes[row]) for row in rows)))
 
 
-def run_multi_session(scenario):
+def run_multi_session(scenario, order):
     only(scenario["id"], scenario, *KEYS, "steps")
-    cluster = json.loads(json.dumps(scenario["cluster"]))
+    scenario = json.loads(json.dumps(scenario))  # pods are changed as they are bound
+    cluster = scenario["cluster"]
     for step in scenario["steps"]:
         only("step", step, "actions", "add", "remove", "expect", "enqueueConfigured", "now")
         change(cluster, step)
         policy = read.policy(scenario["config"], step["actions"])
-        session = scheduling.open_session(read.cluster(cluster), policy, now_of({**scenario, **step}), KNOWN)
+        session = scheduling.open_session(read.cluster(cluster, order), policy, now_of({**scenario, **step}), KNOWN)
         session.enqueues = step.get("enqueueConfigured", session.enqueues)
         for name in step["actions"]:
             actions.ALL[name](session)
@@ -160,11 +190,11 @@ def carry_over(cluster, session):
 # --- queries ----------------------------------------------------------------------------------------------------------------
 
 
-def run_query(scenario):
+def run_query(scenario, order):
     only(scenario["id"], scenario, *KEYS, "setup")
     expect = only("expect", scenario["expect"], "queries", "nodeScores", "tolerance")
     session = scheduling.open_session(
-        read.cluster(scenario["cluster"]), read.policy(scenario["config"]), now_of(scenario), KNOWN
+        read.cluster(scenario["cluster"], order), read.policy(scenario["config"]), now_of(scenario), KNOWN
     )
     statement = Statement(session)
     for name, node in pipelines(only("setup", scenario.get("setup", {}), "pipeline")):
@@ -323,11 +353,11 @@ QUERIES = {
 # --- statements -------------------------------------------------------------------------------------------------------------
 
 
-def run_statement(scenario):
+def run_statement(scenario, order):
     only(scenario["id"], scenario, *KEYS, "steps")
     assert not scenario["expect"]
     session = scheduling.open_session(
-        read.cluster(scenario["cluster"]), read.policy(scenario["config"]), now_of(scenario), KNOWN
+        read.cluster(scenario["cluster"], order), read.policy(scenario["config"]), now_of(scenario), KNOWN
     )
     statement = Statement(session)
     for step in scenario["steps"]:
@@ -386,5 +416,5 @@ KINDS = {
     "multi-session": run_multi_session,
     "query": run_query,
     "statement": run_statement,
-    "unit": run_unit,
 }
+WITHOUT_CLUSTER = {"unit": run_unit}

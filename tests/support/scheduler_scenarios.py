@@ -134,10 +134,10 @@ def priority_class(what):
     return f.PriorityClassFacts(what["name"], what["value"], what.get("globalDefault", False))
 
 
-def cluster(what):
-    """The facts of a scenario's cluster."""
+def cluster(what, order=None):
+    """The facts of a scenario's cluster, in the order of its file or in one drawn from a random source."""
     only("cluster", what, "nodes", "queues", "priorityClasses", "podGroups", "pods", "hyperNodes", "hyperNodesReady")
-    return f.ClusterFacts(
+    facts = f.ClusterFacts(
         nodes=tuple(map(node, what["nodes"])),
         queues=tuple(map(queue, what["queues"])),
         groups=tuple(map(group, what["podGroups"])),
@@ -145,6 +145,25 @@ def cluster(what):
         priority_classes=tuple(map(priority_class, what["priorityClasses"])),
         domains=tuple(map(domain, what.get("hyperNodes", ()))),
         domains_ready=what.get("hyperNodesReady", True),
+    )
+    return facts if order is None else shuffled(facts, order)
+
+
+def shuffled(facts, r):
+    """The same facts in another order, drawn from a random source; what lies in a part of the network too."""
+
+    def mixed(items):
+        return tuple(r.sample(items, len(items)))
+
+    domains = [msgspec.structs.replace(d, nodes=mixed(d.nodes), children=mixed(d.children)) for d in facts.domains]
+    return msgspec.structs.replace(
+        facts,
+        nodes=mixed(facts.nodes),
+        queues=mixed(facts.queues),
+        groups=mixed(facts.groups),
+        pods=mixed(facts.pods),
+        priority_classes=mixed(facts.priority_classes),
+        domains=mixed(tuple(domains)),
     )
 
 

@@ -9,20 +9,11 @@ from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model import status
 from scheduler_core.model.resources import PODS
+from tests.support import scheduler_scenarios as scenarios
 from tests.support import scheduler_worlds as worlds
 
 ALL_ACTIONS = worlds.DEFAULT
 TREE = worlds.policy(("priority", "gang"), ("drf", "predicates", "capacity", "nodeorder"))
-
-
-def shuffled(facts, r):
-    def mix(items):
-        return tuple(r.sample(items, len(items)))
-
-    return f.ClusterFacts(
-        nodes=mix(facts.nodes), queues=mix(facts.queues), groups=mix(facts.groups), pods=mix(facts.pods),
-        priority_classes=mix(facts.priority_classes),
-    )  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
@@ -31,7 +22,7 @@ def test_decisions_do_not_depend_on_the_order_of_the_input(r, seed, relations):
     facts = worlds.world(r, relations=relations)
     for policy in (ALL_ACTIONS, TREE):
         one = scheduling.run(facts, policy, 10**10, plugins.ALL)
-        other = scheduling.run(shuffled(facts, random.Random(seed)), policy, 10**10, plugins.ALL)
+        other = scheduling.run(scenarios.shuffled(facts, random.Random(seed)), policy, 10**10, plugins.ALL)
         assert decisions.of_session(one, "simulate") == decisions.of_session(other, "simulate")
 
 
