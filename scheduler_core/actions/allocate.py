@@ -110,12 +110,15 @@ class Placer:
         self.statement = Statement(session)
         self.near = job.held_domain
         self._barred: dict[str, Bools] | None = {} if remembers and _mixed_roles(job) else None
+        self._plain = session.places_together and self.within is None and self._barred is None and job.topology is None
 
     def place(self, waiting: list[Task]) -> Statement | None:
         """Takes tasks off the end of `waiting` until the job is ready; None if nothing of it stands."""
         session, job = self.session, self.job
         while waiting:
-            if not self._one(waiting.pop()):
+            if self._equal(waiting) and session.ready(job):
+                break
+            if not waiting or not self._one(waiting.pop()):
                 break
             if session.ready(job) and len(self.statement):
                 break
@@ -127,6 +130,28 @@ class Placer:
         job.why = job.why or ballot.why
         self.statement.discard()
         return None
+
+    def _equal(self, waiting: list[Task]) -> bool:
+        """Places equal tasks off the end of `waiting` in one step where that is the same as one by one; False if none."""
+        session, job = self.session, self.job
+        if not self._plain or len(waiting) < 2:
+            return False
+        task = waiting[-1]
+        most = min(len(waiting), session.missing(job))
+        if most < 2 or not session.judges.of(task.cls).alone(task):
+            return False
+        equal = _run(waiting, most, job.failed_roles)
+        tasks = equal[: session.allocatable_together(job.queue, task, len(equal))]
+        rows = session.judges.of(task.cls).fill(tasks)
+        if not rows:
+            return False
+        del waiting[-len(rows) :]
+        placed = tasks[: len(rows)]
+        self.statement.allocate_together(placed, rows)
+        if job.refusals:
+            for each in placed:
+                job.refusals.pop(each.uid, None)
+        return True
 
     def _one(self, task: Task) -> bool:
         """Places one task; False if the rest of the job need not be tried."""
@@ -183,6 +208,17 @@ class Placer:
         if self.job.topology is not None:
             leaf = self.session.domains.leaf_of_row[choice.row]
             self.near = self.session.domains.common(leaf, self.near)
+
+
+def _run(waiting: list[Task], most: int, failed_roles: set[str]) -> list[Task]:
+    """Tasks from the end that ask the same and may be tried, the next first."""
+    cls = waiting[-1].cls
+    found: list[Task] = []
+    for task in reversed(waiting[-most:]):
+        if task.cls is not cls or task.nominated or (task.role and task.role in failed_roles):
+            break
+        found.append(task)
+    return found
 
 
 def _same_role(job: Job, task: Task) -> Refusal:

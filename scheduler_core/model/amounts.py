@@ -1,7 +1,8 @@
 """Quantities of an object made into amounts, and every quantity that cannot be meant, said and made harmless.
 
 A quantity that cannot be read or is below zero counts as zero, one above `MOST` as `MOST` (no node is that large, so it
-fits nowhere). Both are reported. `count/…` are limits of objects, no resources. A bare name that Kubernetes does not
+fits nowhere). Both are reported. `count/…`, `requests.…` and `limits.…` are names of quotas, which Volcano's controllers
+write into a group's minimum beside the resources themselves; they are no resources. A bare name that Kubernetes does not
 know as a resource is ignored, as Volcano ignores it, and reported.
 """
 
@@ -20,6 +21,7 @@ MOST: Final = 2**53
 """The largest amount of one resource: 8 PiB, or as many thousandths. Sums of a thousand still fit 64 bits."""
 
 _WHOLE: Final = frozenset({"memory", "pods"})
+_OF_QUOTAS: Final = ("count/", "requests.", "limits.")
 _KNOWN: Final = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
 
 
@@ -37,7 +39,7 @@ class Amounts:
             place = self.axis.index.get(name)
             if place is not None:
                 amount.set(place, self._one(name, value))
-            elif not name.startswith("count/") and not is_resource(name):
+            elif not name.startswith(_OF_QUOTAS) and not is_resource(name):
                 self.mistakes.append((name, "no resource of this name; ignored"))
         return amount
 
@@ -64,9 +66,11 @@ def _scaled(value: Quantity, whole: bool) -> tuple[int, str]:
 
 def is_resource(name: str) -> bool:
     """Whether the scheduler counts this: the known ones, hugepages, volumes' limits, and names with a domain."""
+    if name.startswith(_OF_QUOTAS):
+        return False
     return name in _KNOWN or name.startswith(("hugepages-", "attachable-volumes-")) or "/" in name
 
 
 def names_in(lists: Iterable[Mapping[str, Quantity] | None]) -> set[str]:
     """Every resource that these lists name."""
-    return {name for each in lists for name in each or () if not name.startswith("count/") and is_resource(name)}
+    return {name for each in lists for name in each or () if is_resource(name)}

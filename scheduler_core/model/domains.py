@@ -31,7 +31,10 @@ class Domain:
 
 
 class DomainTree:
-    """All domains by name. `tiers` are the numbers in use, lowest first, with the root's."""
+    """All domains by name. `tiers` are the numbers in use, lowest first, with the root's.
+
+    `leaf_numbers` has, for each row, the number of its domain of the lowest tier (one above the last: it has none).
+    """
 
     def __init__(self, facts: Iterable[DomainFacts], table: NodeTable, *, ready: bool) -> None:
         self.ready = ready
@@ -49,6 +52,14 @@ class DomainTree:
             if each.tier_name:
                 self.tier_of_name[each.tier_name] = each.tier
         self.leaf_of_row = self._leaves(len(table))
+        self._around: list[list[str]] | None = None
+        self._common: dict[tuple[str, str], str] = {}
+        self._under: dict[str, list[int]] = {}
+        names = [each.name for each in self.by_name.values() if each.tier == self.tiers[0]]
+        self.leaf_index = {name: number for number, name in enumerate(names)}
+        self.leaf_numbers = np.array(
+            [self.leaf_index.get(name, len(names)) for name in self.leaf_of_row], dtype=np.int64
+        )
 
     def _link(self, known: Sequence[DomainFacts]) -> None:
         """A child is taken by the first domain of a higher tier that names it, so no cycle can arise."""
@@ -89,8 +100,28 @@ class DomainTree:
         """The lowest domain that holds both; one of them if the other is empty."""
         if not one or not other:
             return one or other
-        above = set(self.upwards(one))
-        return next((name for name in self.upwards(other) if name in above), "")
+        found = self._common.get((one, other))
+        if found is None:
+            above = set(self.upwards(one))
+            found = self._common[one, other] = next((name for name in self.upwards(other) if name in above), "")
+        return found
+
+    def around(self, row: int) -> list[str]:
+        """All domains that hold a row."""
+        if self._around is None:
+            self._around = [[] for _ in self.leaf_of_row]
+            for each in self.by_name.values():
+                for at in np.flatnonzero(each.nodes).tolist():
+                    self._around[at].append(each.name)
+        return self._around[row]
+
+    def leaves_under(self, name: str) -> list[int]:
+        """The numbers (`leaf_index`) of the domains of the lowest tier that are this one or below it."""
+        if not self._under:
+            for leaf, number in self.leaf_index.items():
+                for each in self.upwards(leaf):
+                    self._under.setdefault(each, []).append(number)
+        return self._under.get(name, [])
 
     def tier(self, name: str) -> int | None:
         found = self.by_name.get(name)

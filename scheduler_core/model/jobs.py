@@ -6,7 +6,7 @@ however large the gang is. All changes of a task's state go through `Job.move`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.records.jobs import JobRef
 from scheduler_core.model import status
@@ -116,6 +116,30 @@ class Job:
             self._count(task, before, -1)
             self._enter(task, state)
         task.status = state
+
+    def move_together(self, tasks: Sequence[Task], state: int) -> None:
+        """Changes the state of equal tasks that all are in one state."""
+        if self.role_minimums:
+            for task in tasks:
+                self.move(task, state)
+            return
+        before = tasks[0].status
+        source, target = self.by_status[before], self.by_status[state]
+        for task in tasks:
+            del source[task.uid]
+            target[task.uid] = task
+            task.status = state
+        self._count_all(tasks[0], len(tasks), before, state)
+
+    def _count_all(self, like: Task, number: int, before: int, state: int) -> None:
+        held = status.IS_HOLDING[state] - status.IS_HOLDING[before]
+        self.ready += number * (status.IS_READY[state] - status.IS_READY[before])
+        if held > 0:
+            self.allocated.charge(like.cls.items, number)
+        elif held < 0:
+            self.allocated.refund(like.cls.items, number)
+        if like.cls.best_effort:
+            self.pending_best_effort += number * ((state == status.PENDING) - (before == status.PENDING))
 
     def _enter(self, task: Task, state: int) -> None:
         self.by_status[state][task.uid] = task

@@ -172,6 +172,18 @@ class Row(Cells):
             *self.alloc, *self.idle, *self.releasing, *self.pipelined, *self.present, self.pods, *self.scored
         ]  # fmt: skip
 
+    def equals(self, other: Row) -> bool:
+        """Whether all cells are the same."""
+        return bool(
+            self.present == other.present
+            and self.idle == other.idle
+            and self.alloc == other.alloc
+            and self.pods == other.pods
+            and self.scored == other.scored
+            and self.releasing == other.releasing
+            and self.pipelined == other.pipelined
+        )
+
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
         return then if condition else otherwise
 
@@ -246,6 +258,10 @@ class NodeTable:
         if found is None:
             found = self._hot[at] = Row(self.columns.block[:, at].tolist(), len(self.axis))
         return found
+
+    def alike(self, one: int, other: int) -> bool:
+        """Whether two rows stand just alike."""
+        return self.row(one).equals(self.row(other))
 
     def settle(self) -> Columns:
         """Brings the columns up to date with the rows that were touched."""

@@ -96,17 +96,17 @@ class Resource:
         self.named |= other.named
         return self
 
-    def charge(self, items: Items) -> None:
-        """Adds (place, amount) pairs to an account."""
+    def charge(self, items: Items, times: int = 1) -> None:
+        """Adds (place, amount) pairs to an account, so many times."""
         mine = self.values
         for place, amount in items:
-            mine[place] += amount
+            mine[place] += amount * times
 
-    def refund(self, items: Items) -> None:
-        """Subtracts (place, amount) pairs from an account."""
+    def refund(self, items: Items, times: int = 1) -> None:
+        """Subtracts (place, amount) pairs from an account, so many times."""
         mine = self.values
         for place, amount in items:
-            mine[place] -= amount
+            mine[place] -= amount * times
 
     def scaled(self, factor: float) -> Resource:
         """A new amount, each multiplied."""

@@ -52,6 +52,7 @@ class Capacity(Plugin):
         else:
             self._stand_alone(session)
         for account in self.accounts.values():
+            account.settle_deserved()
             self._share(account)
 
     def _stand_alone(self, session: Session) -> None:
@@ -82,7 +83,10 @@ class Capacity(Plugin):
             )
 
     def _share(self, account: Account) -> None:
-        account.share = share_of(account.deserved, account.allocated)
+        if account.deserves_nothing:
+            account.share = 1.0
+        else:
+            account.share = largest_share(account.allocated.values, account.deserved_items)
 
     # --- orders ------------------------------------------------------------------------------------------------------
 
@@ -90,10 +94,12 @@ class Capacity(Plugin):
         if self.in_tree:
             return _InTree(self, self.accounts[queue.name])
         account = self.accounts[queue.name]
-        return (-queue.priority, account.share, account.deserved.is_empty())
+        return (-queue.priority, account.share, account.deserves_nothing)
 
     def compare(self, one: Account, other: Account) -> int:
         """Order in a tree: leaves first, then by the shares of what lies below the nearest common ancestor."""
+        if one is other:
+            return 0
         if one.queue.priority != other.queue.priority:
             return other.queue.priority - one.queue.priority
         if bool(one.children) != bool(other.children):
@@ -101,8 +107,9 @@ class Capacity(Plugin):
         if not one.children:
             level = _common_level(one, other)
             one, other = _below(one, level), _below(other, level)
-        left, right = (one.share, one.deserved.is_empty()), (other.share, other.deserved.is_empty())
-        return -1 if left < right else int(right < left)
+        if one.share != other.share:
+            return -1 if one.share < other.share else 1
+        return one.deserves_nothing - other.deserves_nothing
 
     def victim_queue_order(self, one: Queue, other: Queue, preemptor: Queue) -> int:
         """In a tree the nearer relative loses first."""
@@ -140,6 +147,14 @@ class Capacity(Plugin):
                 if held[place] + amount > most[place] and place != PODS:
                     return self._over(each, task.cls.request, each.allocated.copy().add(task.cls.request))
         return None
+
+    def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
+        if self._shut(queue) is not None:
+            return 0
+        account = self.accounts[queue.name]
+        for each in (account, *account.ancestors):
+            most = accounts.times_within(each.allocated, each.real_capability, task.cls.items, most)
+        return most
 
     def preemptive(self, queue: Queue, task: Task) -> Why | None:
         if self.broken is not None:
@@ -245,6 +260,14 @@ class Capacity(Plugin):
             account = self.accounts[task.job.queue.name]
             for each in (account, *account.ancestors):
                 each.allocated.charge(task.cls.items)
+            self._share(account)
+
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        job = tasks[0].job
+        if job is not None:
+            account = self.accounts[job.queue.name]
+            for each in (account, *account.ancestors):
+                each.allocated.charge(tasks[0].cls.items, len(tasks))
             self._share(account)
 
     def deallocated(self, task: Task) -> None:

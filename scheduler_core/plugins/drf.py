@@ -57,6 +57,13 @@ class Drf(Plugin):
             held.charge(task.cls.items)
             self.shares[task.job.uid] = largest_share(held.values, self.of)
 
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        job = tasks[0].job
+        if job is not None:
+            held = self.held[job.uid]
+            held.charge(tasks[0].cls.items, len(tasks))
+            self.shares[job.uid] = largest_share(held.values, self.of)
+
     def deallocated(self, task: Task) -> None:
         if task.job is not None:
             held = self.held[task.job.uid]

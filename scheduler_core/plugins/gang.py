@@ -74,6 +74,9 @@ class Gang(Plugin):
     def job_ready(self, job: Job) -> bool:
         return is_ready(job)
 
+    def job_missing(self, job: Job) -> int:
+        return job.min_member - job.ready - job.pending_best_effort
+
     def job_pipelined(self, job: Job) -> Vote:
         if is_pipelined(job):
             return PERMIT

@@ -43,12 +43,25 @@ class NetworkTopologyAware(Plugin):
         self.fills = arguments.truth(self.arguments, f"{_PREFIX}.normal-pod.enable", default=True)
         fading = arguments.number(self.arguments, f"{_PREFIX}.normal-pod.fading", 0.8)
         self.fading = 0.8 if fading < 0 else fading
-        used = session.nodes.alloc - np.asarray(session.nodes.settle().idle)
-        self.has: dict[str, Resource] = {}
-        self.used: dict[str, Resource] = {}
-        for name, domain in self.domains.by_name.items():
-            self.has[name] = _sum(session.nodes.alloc[:, domain.nodes])
-            self.used[name] = _sum(used[:, domain.nodes])
+        self._idle: Ints = session.nodes.settle().idle.copy()
+        self._stock: tuple[dict[str, Resource], dict[str, Resource]] | None = None
+        self._since: list[tuple[Task, int, int]] = []
+        self._near: dict[str, Floats] = {}
+
+    def stock(self) -> tuple[dict[str, Resource], dict[str, Resource]]:
+        """What each domain has, and what of it is used. Counted when first asked for; what has happened is made up for."""
+        if self._stock is None:
+            alloc = self.session.nodes.alloc
+            used = alloc - self._idle
+            domains = self.domains.by_name.items()
+            self._stock = (
+                {name: _sum(alloc[:, domain.nodes]) for name, domain in domains},
+                {name: _sum(used[:, domain.nodes]) for name, domain in domains},
+            )
+            for task, row, sign in self._since:
+                self._charge(task, row, sign)
+            self._since.clear()
+        return self._stock
 
     # --- domains for a whole job -------------------------------------------------------------------------------------
 
@@ -102,7 +115,8 @@ class NetworkTopologyAware(Plugin):
     def _filled(self, name: str, asked: Resource) -> float:
         """The weighted mean part of a domain that is used with a request; 0 if the request does not fit."""
         total, weights = 0.0, 0
-        has, used = self.has[name].values, self.used[name].values
+        stock = self.stock()
+        has, used = stock[0][name].values, stock[1][name].values
         for place in asked.used_places():
             weight = self.resources.get(self.axis.names[place])
             if weight is None:
@@ -119,34 +133,45 @@ class NetworkTopologyAware(Plugin):
     def compares(self, cls: TaskClass) -> bool:
         return len(self.domains.by_name) > 1
 
+    def concerns(self, task: Task) -> bool:
+        job = task.job
+        return self.fills if job is None or job.topology is None else bool(task.near)
+
     def table_score(self, task: Task, rows: Ints) -> Floats | None:
         job = task.job
         if job is None or job.topology is None:
             return self._fill(task, rows) if self.fills else None
         if not task.near:
             return None
-        leaves = [self.domains.leaf_of_row[row] for row in rows.tolist()]
-        scores = np.array([self._nearness(leaf, task.near) for leaf in leaves])
+        leaves = self.domains.leaf_numbers[rows]
+        scores: Floats = self._nearness(task.near)[leaves]
         best = scores == scores.max()
-        if best.sum() > 1:
-            for at in np.flatnonzero(best).tolist():
-                leaf = self.domains.by_name.get(leaves[at])
-                scores[at] += 0.0 if leaf is None else _placed_in(job, leaf)
+        if np.count_nonzero(best) > 1:
+            scores += np.where(best, self._placed(job)[leaves], 0.0)
         found: Floats = _FULL * self.weight * scores
         return found
 
-    def _nearness(self, leaf: str, held: str) -> float:
-        if not leaf or not held:
-            return 0.0
-        if leaf == held:
-            return 1.0
-        tier = self.domains.tier(self.domains.common(leaf, held))
-        low, high = self.domains.tiers[0], self.domains.tiers[-1]
-        if tier is None:
-            return 0.0
-        if low == high:
-            return 1.0
-        return (high - tier) / (high - low) if low <= tier <= high else 0.0
+    def _nearness(self, held: str) -> Floats:
+        """How near each domain of the lowest tier lies to what is held, from 0 to 1; last, what is in none."""
+        found = self._near.get(held)
+        if found is None:
+            found = self._near[held] = np.zeros(len(self.domains.leaf_index) + 1)
+            low, high = self.domains.tiers[0], self.domains.tiers[-1]
+            for name in reversed(self.domains.upwards(held)):
+                tier = self.domains.by_name[name].tier
+                found[self.domains.leaves_under(name)] = 1.0 if low == high else (high - tier) / (high - low)
+        return found
+
+    def _placed(self, job: Job) -> Floats:
+        """The part of the job's tasks that lie in each domain of the lowest tier."""
+        counts = np.zeros(len(self.domains.leaf_index) + 1)
+        for task in job.tasks.values():
+            if task.row != NOWHERE:
+                for name in self.domains.around(task.row):
+                    number = self.domains.leaf_index.get(name)
+                    if number is not None:
+                        counts[number] += 1
+        return counts / len(job.tasks)
 
     def _fill(self, task: Task, rows: Ints) -> Floats:
         low, high = self.domains.tiers[0], self.domains.tiers[-1]
@@ -164,17 +189,27 @@ class NetworkTopologyAware(Plugin):
     # --- events --------------------------------------------------------------------------------------------------------
 
     def allocated(self, task: Task) -> None:
-        for name in self._around(task):
-            self.used[name].add(task.cls.request)
+        self._moved(task, 1)
+
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            self._moved(task, 1)
 
     def deallocated(self, task: Task) -> None:
-        for name in self._around(task):
-            self.used[name].take(task.cls.request)
+        self._moved(task, -1)
 
-    def _around(self, task: Task) -> list[str]:
+    def _moved(self, task: Task, sign: int) -> None:
         if task.row == NOWHERE:
-            return []
-        return [name for name, domain in self.domains.by_name.items() if domain.nodes[task.row]]
+            return
+        if self._stock is None:
+            self._since.append((task, task.row, sign))
+        else:
+            self._charge(task, task.row, sign)
+
+    def _charge(self, task: Task, row: int, sign: int) -> None:
+        assert self._stock is not None
+        for name in self.domains.around(row):
+            self._stock[1][name].charge(task.cls.items, sign)
 
 
 def _sum(columns: Ints) -> Resource:

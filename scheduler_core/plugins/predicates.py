@@ -12,7 +12,7 @@ never prepared, fails first. `undoneEvictions: back` puts it back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -195,6 +195,11 @@ class Predicates(Plugin):
             self.relations.come(task, task.row)
         if self.port_users is not None and task.cls.ports:
             self.port_users[task.row][task.uid] = task.cls.ports
+
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        if self.relations.active or self.port_users is not None:
+            for task in tasks:
+                self.allocated(task)
 
     def deallocated(self, task: Task) -> None:
         if self.relations.active:

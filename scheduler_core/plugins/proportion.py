@@ -134,6 +134,12 @@ class Proportion(Plugin):
     def allocatable(self, queue: Queue, task: Task) -> Why | None:
         return accounts.closed(queue, self.name) or self._beyond_deserved(queue, task)
 
+    def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
+        if not queue.open:
+            return 0
+        account = self.accounts[queue.name]
+        return accounts.times_within(account.allocated, account.deserved, task.cls.items, most)
+
     def preemptive(self, queue: Queue, task: Task) -> Why | None:
         return accounts.closed(queue, self.name) or self._beyond_deserved(queue, task)
 
@@ -183,6 +189,12 @@ class Proportion(Plugin):
         account = self._account(task)
         if account is not None:
             account.allocated.charge(task.cls.items)
+            account.share = share_of(account)
+
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        account = self._account(tasks[0])
+        if account is not None:
+            account.allocated.charge(tasks[0].cls.items, len(tasks))
             account.share = share_of(account)
 
     def deallocated(self, task: Task) -> None:

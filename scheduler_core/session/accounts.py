@@ -10,7 +10,7 @@ from __future__ import annotations
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
-from scheduler_core.model.resources import MEMORY, Axis, Resource, largest_share
+from scheduler_core.model.resources import MEMORY, PODS, Axis, Items, Resource, largest_share
 from scheduler_core.model.why import Why
 
 
@@ -18,8 +18,8 @@ class Account:
     """What one queue (and in a tree all below it) holds and waits for."""
 
     __slots__ = (
-        "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "elastic", "guarantee", "inqueue", "queue",
-        "real_capability", "request", "share",
+        "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing", "elastic",
+        "guarantee", "inqueue", "queue", "real_capability", "request", "share",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
@@ -34,6 +34,7 @@ class Account:
         self.real_capability = axis.empty()
         self.share = 0.0
         self.deserved_items: list[tuple[int, float]] = []
+        self.deserves_nothing = self.deserved.is_empty()
         self.ancestors: list[Account] = []
         self.children: list[Account] = []
 
@@ -41,6 +42,7 @@ class Account:
         """Takes what is deserved as final; the share follows."""
         values = self.deserved.values
         self.deserved_items = [(place, values[place]) for place in self.deserved.used_places()]
+        self.deserves_nothing = self.deserved.is_empty()
         self.share = largest_share(self.allocated.values, self.deserved_items)
 
     def charge(self, job: Job) -> None:
@@ -97,6 +99,15 @@ def closed(queue: Queue, plugin: str) -> Why | None:
     if queue.open:
         return None
     return Why(reasons.NOT_ADMITTED, "queue_closed", message=f"queue {queue.name} is {queue.state}", plugin=plugin)
+
+
+def times_within(held: Resource, limit: Resource, items: Items, most: int) -> int:
+    """How often what is asked can be added before something, pods apart, exceeds the limit; up to `most`."""
+    for place, amount in items:
+        if place != PODS:
+            while most > 0 and held.values[place] + most * amount > limit.values[place]:
+                most -= 1
+    return most
 
 
 def over_limit(

@@ -12,8 +12,8 @@ one applies is judged anew for each task.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,12 +24,17 @@ from scheduler_core.session import codes as codes_
 from scheduler_core.session.codes import FITS
 
 if TYPE_CHECKING:
+    from types import MethodType
+
+    from scheduler_core.session.plugin import Plugin
     from scheduler_core.session.session import Session
 
 _FEW_ROWS = 12
 """Up to so many changed rows are judged one by one; above, as arrays."""
 
 NO_RANK = -np.inf
+LEAST_SCORE = -1.0
+"""A node is chosen only with more than this: Volcano starts its search here."""
 
 
 class Judges:
@@ -75,13 +80,13 @@ class Room:
             return
         if table.changed - self._seen == 1:
             self._seen = table.changed
-            self._judge_row(table.last)
+            self.judge_row(table.last)
             return
         rows = table.changed_since(self._seen)
         self._seen = table.changed
         if len(rows) <= _FEW_ROWS:
             for at in rows.tolist():
-                self._judge_row(at)
+                self.judge_row(at)
             return
         self.table.settle()
         if len(rows) * 3 > len(self.codes):
@@ -89,7 +94,8 @@ class Room:
         else:
             self.codes[rows], self.rank[rows] = self._judged(self.table.some(rows), len(rows))
 
-    def _judge_row(self, at: int) -> None:
+    def judge_row(self, at: int) -> None:
+        """Judges one row anew."""
         row = self.table.row(at)
         code = 0
         fits_now = True
@@ -104,6 +110,15 @@ class Room:
                 code |= bit
         self.codes[at] = code
         self.rank[at] = self.score(row) if fits_now and code == FITS else NO_RANK
+
+    def judge_alike(self, at: int, other: int) -> None:
+        """Takes over what was said of a row that is alike."""
+        self.codes[at] = self.codes[other]
+        self.rank[at] = self.rank[other]
+
+    def follows(self) -> None:
+        """Says that every row that has changed was judged."""
+        self._seen = self.table.changed
 
     def _judged(self, cells: Cells, count: int) -> tuple[Codes, Floats]:
         codes: Codes = np.zeros(count, dtype=np.uint64)
@@ -146,14 +161,17 @@ class Judge:
         self._elsewhere = _applying(session, "looks_elsewhere", "table_filters", cls)
         self._compared = _applying(session, "compares", "table_score", cls)
         self._all_scores = _flat(session, "table_score")
+        self._concerns = [_owner(ask).concerns for ask in (*self._elsewhere, *self._compared)]
+        self._plain = not any(_flat(session, "best_node"))
         self.fixed = self._fixed()
         self.closed: Bools = self.fixed != FITS
+        self._shut = np.where(self.closed, NO_RANK, 0.0)
         self.report: Report | None = None
         self.reported = -1
         room.look()
         self._seen = self.table.changed
-        self.codes: Codes = room.codes | self.fixed
-        self.rank: Floats = np.where(self.closed, NO_RANK, room.rank)
+        self._codes: Codes | None = None
+        self.rank: Floats = room.rank + self._shut
 
     def _fixed(self) -> Codes:
         found: Codes = np.zeros(len(self.table), dtype=np.uint64)
@@ -186,24 +204,60 @@ class Judge:
         room.look()
         if changed - self._seen == 1:
             at = self.table.last
-            self.codes[at] = room.codes[at] | self.fixed[at]
             self.rank[at] = NO_RANK if self.closed[at] else room.rank[at]
         else:
-            np.bitwise_or(room.codes, self.fixed, out=self.codes)
-            np.copyto(self.rank, room.rank)
-            np.copyto(self.rank, NO_RANK, where=self.closed)
+            np.add(room.rank, self._shut, out=self.rank)
+        self._codes = None
         self._seen = changed
         return self
+
+    @property
+    def codes(self) -> Codes:
+        """The codes of all rows; the same array as long as the table does not move."""
+        if self._codes is None:
+            self._codes = self.room.codes | self.fixed
+        return self._codes
+
+    def fill(self, tasks: Sequence[Task]) -> list[int]:
+        """Rows for equal tasks, the best for each in turn, and held at once; fewer where no node is best by its rank.
+
+        What comes out is what choosing and placing them one by one gives. A node whose rank did not fall below what it
+        was chosen for is still the first of the best, so it is taken again without a search; a node that now stands just
+        like the one before it is judged like it.
+        """
+        table, room, rank = self.table, self.room, self.rank
+        rows: list[int] = []
+        at, before, best, now = -1, -1, 0.0, 0.0
+        for task in tasks:
+            if at < 0 or now < best:
+                at = int(rank.argmax())
+                best = rank.item(at)
+                if best <= LEAST_SCORE:
+                    break
+            else:
+                best = now
+            table.hold(at, task)
+            if before >= 0 and before != at and table.alike(at, before):
+                room.judge_alike(at, before)
+            else:
+                room.judge_row(at)
+            now = room.rank.item(at)
+            rank[at] = now
+            rows.append(at)
+            before = at
+        room.follows()
+        self._seen = table.changed
+        self._codes = None
+        return rows
 
     @property
     def version(self) -> int:
         """Moves whenever the table does."""
         return self._seen
 
-    @property
-    def alone(self) -> bool:
-        """Whether everything about a node can be said by looking at it alone."""
-        return not self._elsewhere and not self._compared
+    def alone(self, task: Task) -> bool:
+        """Whether everything about a node can be said for the task by looking at it alone."""
+        return self._plain and not any(concerns(task) for concerns in self._concerns)
 
     def elsewhere(self, task: Task) -> Codes | None:
         """Codes of checks that look beyond one node, or None if none applies to the task."""
@@ -236,6 +290,11 @@ class Judge:
 
 def _flat(session: Session, method: str) -> list[Callable[..., Any]]:
     return [ask for tier in session.asked(method) for ask in tier]
+
+
+def _owner(ask: Callable[..., Any]) -> Plugin:
+    """The plugin that a method was taken from."""
+    return cast("Plugin", cast("MethodType", ask).__self__)
 
 
 def _applying(session: Session, applies: str, method: str, cls: TaskClass) -> list[Callable[..., Any]]:

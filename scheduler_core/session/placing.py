@@ -11,13 +11,10 @@ from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task
 from scheduler_core.session import refusals
 from scheduler_core.session.codes import FITS
-from scheduler_core.session.judging import NO_RANK, Choice, Judge, Within
+from scheduler_core.session.judging import LEAST_SCORE, NO_RANK, Choice, Judge, Within
 
 if TYPE_CHECKING:
     from scheduler_core.session.session import Session
-
-_NO_SCORE = -1.0
-"""A node is chosen only with more than this: Volcano starts its search here."""
 
 
 def choose(session: Session, task: Task, within: Within = None, barred: Bools | None = None) -> Choice | Refusal | None:
@@ -26,7 +23,7 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
     `barred` are rows that an equal-named role has been refused on. None: nodes pass, but none may be chosen by score.
     """
     judge = session.judges.of(task.cls)
-    if judge.alone and within is None and barred is None:
+    if within is None and barred is None and judge.alone(task):
         return _choose_plain(session, task, judge)
     elsewhere = judge.elsewhere(task)
     codes = judge.codes if elsewhere is None else judge.codes | elsewhere
@@ -47,7 +44,7 @@ def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusa
         if not passing.any():
             return refusals.by_nodes(session, task, judge, judge.codes, None)
         return _choose_among(session, task, judge, passing)
-    return Choice(best, True) if score > _NO_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
+    return Choice(best, True) if score > LEAST_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
 
 
 def _choose_among(session: Session, task: Task, judge: Judge, passing: Bools) -> Choice | None:
@@ -73,7 +70,7 @@ def best(session: Session, task: Task, rows: Ints, scores: Floats | None, judge:
             if chosen is not None:
                 return int(chosen)
     at = int(total.argmax())
-    return int(rows[at]) if total[at] > _NO_SCORE else None
+    return int(rows[at]) if total[at] > LEAST_SCORE else None
 
 
 def with_compared(session: Session, task: Task, rows: Ints, scores: Floats) -> Floats:

@@ -164,5 +164,24 @@ class Plugin:
         """A place was taken back, or a task is evicted (its row is still set)."""
         raise NotImplementedError
 
+    # --- equal tasks together: only for speed, and only next to the method that is asked for one ----------------------
+
+    def job_missing(self, job: Job) -> int:
+        """How many more tasks need a place at least before `job_ready` can become true. Override with `job_ready`."""
+        raise NotImplementedError
+
+    def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
+        """How many tasks equal to this one the queue may take one after the other, up to `most`. Override with `allocatable`."""
+        raise NotImplementedError
+
+    def allocated_together(self, tasks: Sequence[Task]) -> None:
+        """Equal tasks of one job were each given a place. Override with `allocated`."""
+        raise NotImplementedError
+
+    def concerns(self, task: Task) -> bool:
+        """Whether `table_filters` and `table_score` may have anything to say for this very task, given that they may for
+        its class. Asked for each task, and quick."""
+        return True
+
     def close(self, session: Session) -> None:
         """Called once after the actions."""

@@ -36,8 +36,14 @@ FLAG_OF: Mapping[str, str | None] = {
     "domain_scores": "hyperNodeOrder",
     "allocated": None,
     "deallocated": None,
+    "job_missing": "jobReady",
+    "allocatable_together": "allocatable",
+    "allocated_together": None,
 }
 """`job_enqueueable` and `job_enqueued` share a flag, as upstream."""
+
+TOGETHER = (("job_ready", "job_missing"), ("allocatable", "allocatable_together"), ("allocated", "allocated_together"))
+"""Methods asked of one task, with what is asked of equal tasks together; a plugin without the second keeps to the first."""
 
 Asked = tuple[tuple[Callable[..., Any], ...], ...]
 """The functions of one point, by tier; tiers in which nobody is asked stay, empty."""
@@ -53,6 +59,13 @@ def asked(tiers: Sequence[Sequence[Plugin]], method: str) -> Asked:
             if says(plugin, method) and (flag is None or flag in plugin.enabled)
         )
         for tier in tiers
+    )
+
+
+def places_together(tiers: Sequence[Sequence[Plugin]]) -> bool:
+    """Whether equal tasks may be placed in one step: every plugin that is asked of one can be asked of many."""
+    return not any(any(tier) for tier in asked(tiers, "before_filter")) and all(
+        says(plugin, many) or not says(plugin, one) for tier in tiers for plugin in tier for one, many in TOGETHER
     )
 
 

@@ -85,6 +85,10 @@ class Session:
         self._allocatable = _flat(self._asked["allocatable"])
         self._ready = _flat(self._asked["job_ready"])
         self._before_filter = _flat(self._asked["before_filter"])
+        self.places_together = points.places_together(self.tiers)
+        self._missing = _flat(self._asked["job_missing"])
+        self._allocatable_together = _flat(self._asked["allocatable_together"])
+        self._on_allocated_together = _flat(self._asked["allocated_together"])
         for tier in self.tiers:
             for plugin in tier:
                 plugin.open(self)
@@ -119,6 +123,13 @@ class Session:
     def ready(self, job: Job) -> bool:
         return all(ask(job) for ask in self._ready)
 
+    def missing(self, job: Job) -> int:
+        """How many tasks can be placed without asking in between whether the job is ready; at least one."""
+        most = 1
+        for ask in self._missing:
+            most = max(most, ask(job))
+        return most
+
     def pipelined(self, job: Job) -> Ballot:
         return combine.vote(self._asked["job_pipelined"], job, all_abstain=self.policy.all_abstain)
 
@@ -136,6 +147,12 @@ class Session:
             if why is not None:
                 return why
         return None
+
+    def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
+        """How many tasks equal to this one the queue may take, up to `most`."""
+        for ask in self._allocatable_together:
+            most = ask(queue, task, most)
+        return most
 
     def not_preemptive(self, queue: Queue, task: Task) -> Why | None:
         return combine.first_given(self._asked["preemptive"], queue, task)
@@ -161,6 +178,10 @@ class Session:
     def tell_allocated(self, task: Task) -> None:
         for tell in self._on_allocated:
             tell(task)
+
+    def tell_allocated_together(self, tasks: Sequence[Task]) -> None:
+        for tell in self._on_allocated_together:
+            tell(tasks)
 
     def tell_deallocated(self, task: Task) -> None:
         self.releases += 1

@@ -8,6 +8,7 @@ statement says so with `keep`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scheduler_core.model import status
@@ -64,6 +65,16 @@ class Statement:
         self.session.nodes.hold(row, task)
         self.session.tell_allocated(task)
         self.operations.append(Operation(ALLOCATE, task, row, status.PENDING))
+
+    def allocate_together(self, tasks: Sequence[Task], rows: Sequence[int]) -> None:
+        """Equal tasks of one job that the table holds already, each on its row, get free room."""
+        job = tasks[0].job
+        assert job is not None
+        job.move_together(tasks, status.ALLOCATED)
+        for task, row in zip(tasks, rows, strict=True):
+            task.row = row
+            self.operations.append(Operation(ALLOCATE, task, row, status.PENDING))
+        self.session.tell_allocated_together(tasks)
 
     def discard(self) -> None:
         """Undoes everything, last first."""
