@@ -17,6 +17,7 @@ import msgspec
 
 from aggregation.attribution import history, segments, verdict
 from aggregation.lifecycle import episodes, minimum, records
+from aggregation.lifecycle.events import TELLING
 from aggregation.lifecycle.sight import Noted, Sight
 from aggregation.lifecycle.state import SCHEMA, JobState
 from aggregation.operators.step import Step
@@ -53,7 +54,8 @@ def job_of(record: Record) -> JobRef | None:
 
     Most events say nothing of a wait: they only let time pass, and no state is opened for them.
     """
-    if type(record) in _OF_JOBS and not records.says_nothing(record):
+    kind = type(record)
+    if kind in _OF_JOBS and not (kind is EventRecord and record.data.reason not in TELLING):  # type: ignore[union-attr]
         return record.data.job  # type: ignore[union-attr]
     return None
 

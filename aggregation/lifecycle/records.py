@@ -26,11 +26,6 @@ _TOMBSTONES: Final = 64
 _AHEAD_MS: Final = 5000
 
 
-def says_nothing(record: Record) -> bool:
-    """Whether it is one of the many events that tell nothing of a wait."""
-    return type(record) is EventRecord and record.data.reason not in events.TELLING
-
-
 def sight_of(record: Record, now: int) -> Sight:
     """When a record was seen; a collector's clock that is far ahead of the log counts as the log."""
     at_ms = record.observedms if record.observedms <= now + _AHEAD_MS else now

@@ -88,27 +88,27 @@ class Bucket:
         self.failures: list[Failure] = []
         self.rows: list[Row] = []
 
-    @property
-    def next_due(self) -> int | None:
-        """The earliest moment at which a timer may fire; None without timers. Cancelled ones may still show."""
-        return self._due[0][0] if self._due else None
-
     def arm(self, key: str, timers: dict[str, int]) -> None:
         """Takes over a stored job's timers, at start."""
         for name, due in timers.items():
             heappush(self._due, (due, key, name))
 
-    def advance(self, stamp: int) -> None:
-        """Time has come to `stamp` (a tick, or a record of no job)."""
+    def advance(self, stamp: int) -> bool:
+        """Time has come to `stamp` (a tick, or a record of no job). Whether a timer was due."""
         if stamp > self.now:
             self.now = stamp
-        if self._due and self._due[0][0] <= self.now:
-            self._fire()
+        if not self._due or self._due[0][0] > self.now:
+            return False
+        self._fire()
+        return True
 
     def take(self, key: str, job: JobRef, record: Record, stamp: int) -> None:
         """Applies a record of a job, after the timers that its stamp made due."""
         self.advance(stamp)
-        self._step(key, self._open(key, job), record)
+        live = self._live.get(key)
+        if live is None or live.state is None:
+            live = self._open(key, job)
+        self._step(key, live, record)
 
     def commit(self) -> Iterator[tuple[str, Stored | None]]:
         """Everything that changed since the last commit, None for dropped jobs; then starts anew from there."""
@@ -162,16 +162,17 @@ class Bucket:
             self.failures.append(Failure(key, None if isinstance(what, str) else what, error))
             return
         live.steps.append((what, now))
-        self._apply(key, live, step)
-        self.rows.extend(step.rows)
-
-    def _apply(self, key: str, live: _Live, step: Stepped) -> None:
+        live.state = state = step.state
         self._changed[key] = live
-        live.state = step.state
-        if step.state is None:
+        if step.rows:
+            self.rows += step.rows
+        if state is None:
             live.timers = {}
-            return
-        for name, due in step.timers.items():
+        elif step.timers:
+            self._set(key, live, step.timers)
+
+    def _set(self, key: str, live: _Live, timers: dict[str, int | None]) -> None:
+        for name, due in timers.items():
             if due is None:
                 live.timers.pop(name, None)
             elif live.timers.get(name) != due:

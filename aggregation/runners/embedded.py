@@ -83,7 +83,9 @@ class EmbeddedRunner:
         batch = self._log.read(max_records=max_records)
         if batch.end == self.position:
             return Turn(0, 0, 0, 0, False)
-        applied = sum(self._apply(entry.stamp, entry.line) for entry in batch.entries)
+        applied = 0
+        for stamp, line in batch.entries:
+            applied += self._apply(stamp, line)
         self.position = batch.end
         written, dead = self._commit()
         return Turn(applied, written, dead, batch.lost_bytes, True)
@@ -94,7 +96,7 @@ class EmbeddedRunner:
         except codec.Undecodable as error:
             self._dead.append(self._dead_letter("line", line, error, stamp))
             return 0
-        if isinstance(record, TickRecord):
+        if type(record) is TickRecord:
             self._tick(stamp)
             return 0
         number = record.bucket
@@ -105,22 +107,22 @@ class EmbeddedRunner:
             bucket.advance(stamp)
         else:
             bucket.take(f"{record.cluster}/{job.uid}", job, record, stamp)
+        if bucket.failures:
+            self._bury(bucket, stamp)
+        return 1
+
+    def _bury(self, bucket: Bucket, stamp: int) -> None:
         for failure in bucket.failures:
             kind = "timer" if failure.record is None else type(failure.record).__name__
             data = b"" if failure.record is None else codec.encode(failure.record)
             self._dead.append(self._dead_letter(kind, data or failure.key.encode(), failure.error, stamp))
         bucket.failures.clear()
-        return 1
 
     def _tick(self, stamp: int) -> None:
         self.now = max(self.now, stamp)
         for number, bucket in enumerate(self._buckets):
-            due = bucket.next_due
-            if due is not None and due <= stamp:
+            if bucket.advance(stamp):
                 self._touched.add(number)
-                bucket.advance(stamp)
-            else:
-                bucket.now = max(bucket.now, stamp)
 
     def _commit(self) -> tuple[int, int]:
         changes: list[tuple[str, int, Stored | None]] = []

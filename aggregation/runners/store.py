@@ -13,10 +13,14 @@ from pipeline import faults
 from pipeline.log import Position, databases, outbox
 
 _SCHEMA = """
-create table if not exists state (key text primary key, bucket integer not null, timers blob not null, data blob not null)
-  without rowid;
+create table if not exists state (key text primary key, bucket integer not null, timers blob not null, data blob not null);
 create table if not exists meta (name text primary key, value blob not null) without rowid;
 """
+_UPSERT = (
+    "insert into state values (?, ?, ?, ?)"
+    " on conflict (key) do update set bucket = excluded.bucket, timers = excluded.timers, data = excluded.data"
+)
+"""A state is rewritten in its place: replacing it, or keeping states inside the key's own tree, costs three times that."""
 _WHAT = "the state of the aggregation"
 _timers = msgspec.msgpack.Decoder(dict[str, int])
 
@@ -84,7 +88,7 @@ class StateStore:
         try:
             db.execute("begin immediate")
             db.executemany(
-                "insert or replace into state values (?, ?, ?, ?)",
+                _UPSERT,
                 [(key, bucket, msgspec.msgpack.encode(s.timers), s.data) for key, bucket, s in changes if s],
             )
             db.executemany("delete from state where key = ?", [(key,) for key, _, s in changes if s is None])
