@@ -14,8 +14,8 @@ from __future__ import annotations
 import gzip
 import heapq
 import re
-import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -26,6 +26,7 @@ from pipeline.errors import KubeCollectorError, UserError
 from pipeline.kubeapi import frames, statuses
 from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.happenings import Doing, Happening, How, Why
+from pipeline.records import times
 
 _PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)/(?:namespaces/[^/]+/)?(?P<plural>[^/]+)$")
 _ASIDE = ("-watchlist", "-late")
@@ -57,7 +58,7 @@ class Line(msgspec.Struct):
 
 
 class Manifest(msgspec.Struct):
-    """`cluster` and `recorded` (when it ended) are for people."""
+    """`cluster` is for people; `recorded` is when it ended, RFC 3339."""
 
     files: list[str] = []
     cluster: str = ""
@@ -85,6 +86,7 @@ class Recording:
                 "there is no such recording", where=str(folder), fix="Name a folder of NAME.ndjson.gz files."
             )
         manifest = _manifest(folder)
+        self._ended_ms = times.parse_ms(manifest.recorded or None)
         self._files = _chosen(folder, manifest.files)
         self.watches = tuple(name for name, _ in self._files)
         """The resources that the recording has."""
@@ -96,12 +98,12 @@ class Recording:
         )
 
     def bounds(self) -> tuple[int, int]:
-        """First and last receive time, ms UTC."""
-        first_ms, last_ms = sys.maxsize, 0
-        for _, path in self._files:
-            for _, line in _lines(path):
-                first_ms, last_ms = min(first_ms, line.t), max(last_ms, line.t)
-        return min(first_ms, last_ms), last_ms
+        """First and last receive time, ms UTC. Only without an end in the manifest are the files read whole for it."""
+        first_ms = min((line.t for _, path in self._files for _, line in islice(_lines(path), 1)), default=0)
+        last_ms = self._ended_ms
+        if last_ms is None:
+            last_ms = max((line.t for _, path in self._files for _, line in _lines(path)), default=first_ms)
+        return first_ms, max(first_ms, last_ms)
 
 
 def resource_name(target: str) -> str | None:
