@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dashboards import waits
-from dashboards.objects import Fresh, JobRow, Now, Reason, Segment, Why
+from dashboards.objects import Fresh, JobRow, Now, Reason, Scheduler, Segment, Why
 from pipeline.records import sla, times, words
 from pipeline.records.words import Told
 
@@ -35,9 +35,10 @@ def why(
     at_ms: int,
     lang: str,
     fresh: Fresh,
-    decided: dict[str, list[str]] | None = None,
+    sees: Scheduler | None = None,
+    note: str | None = None,
 ) -> Why:
-    """The answer about one wait. `decided`: what a scheduler said would help, by the reason it gave."""
+    """The answer about one wait. `sees`: what a scheduler saw of it at the moment; `note`: why that cannot be told."""
     ended = wait.ended_ms is not None and wait.ended_ms <= at_ms
     end_ms = wait.ended_ms if ended and wait.ended_ms is not None else at_ms
     wait_ms = max(0, end_ms - wait.started_ms)
@@ -62,7 +63,9 @@ def why(
         leading=leading,
         reasons=reasons,
         now=now,
-        helps=_helps(lang, now, wait.job.queue, decided or {}),
+        helps=_helps(lang, now, wait.job.queue, sees),
+        scheduler=sees,
+        scheduler_note=note,
         now_ms=fresh.now_ms,
         data_until_ms=fresh.data_until_ms,
         lag_ms=fresh.lag_ms,
@@ -127,11 +130,11 @@ def _told(wait: JobRow, phase: str, wait_ms: int, end_ms: int, leading: Reason |
     )
 
 
-def _helps(lang: str, now: Now | None, queue: str, decided: dict[str, list[str]]) -> list[str]:
+def _helps(lang: str, now: Now | None, queue: str, sees: Scheduler | None) -> list[str]:
     """What would end the wait: the scheduler's own words where it speaks of the same reason, else the reason's."""
     if now is None:
         return []
-    if decided.get(now.reason):
-        return decided[now.reason]
+    if sees is not None and sees.reason == now.reason and sees.helps:
+        return sees.helps
     text = words.helps(lang, now.reason, now.detail, now.resource, queue or None)
     return [text] if text else []

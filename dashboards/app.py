@@ -14,6 +14,7 @@ import uvicorn
 from dashboards import address
 from dashboards.api.answering import Service
 from dashboards.api.app import create
+from dashboards.explaining import Explain, explainer
 from dashboards.figures.pipeline import Status
 from dashboards.settings import Settings
 from dashboards.store import Store, open_store
@@ -41,12 +42,14 @@ class Dashboards:
 
     name = "dashboards"
 
-    def __init__(self, settings: Settings, store: Store, status: Status | None = None) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, status: Status | None = None, explain: Explain | None = None
+    ) -> None:
         self._settings = settings
         self._store = store
         version = metadata.version(extensions.OWN)
         self._status = status
-        service = Service(store, version, settings.lag_alarm, self._shown)
+        service = Service(store, version, settings.lag_alarm, self._shown, explain)
         made = create(service, root_path=settings.root_path, hosts=_names(settings))
         self._server = _Server(made, self._beat)
         self._socket: socket.socket | None = None
@@ -172,4 +175,4 @@ def listen(host: str, port: int) -> socket.socket:
 
 def stage(loaded: Loaded, status: Status | None = None) -> Dashboards:
     """The stage as the settings want it. `status`: what the other stages of this process show of themselves."""
-    return Dashboards(loaded.of(Settings), open_store(loaded), status)
+    return Dashboards(loaded.of(Settings), open_store(loaded), status, explainer(loaded))

@@ -127,18 +127,19 @@ def jobs(
     filters = flags.narrowed(search, **given, name=[name.rpartition("/")[2] for name in names])
     ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
     wanted = options.wanted(format_, no_headers, None if ours else sort_by)
+    whom = flags.whom(url, config, sets, lang)
 
     def once(source: Source) -> None:
         if len(names) == 1:
             found = finding.one(source, names[0], filters, uid=uid)
             listing.others(found)
-            listing.detail(source, found, wanted, utc)
+            listing.detail(source, found, wanted, utc, whom.lang)
             return
         sort = sort_by if ours and sort_by else "-wait"
         rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
-        output.render(rows, columns.jobs(utc), wanted, name=columns.name)
+        output.render(rows, columns.jobs(utc, whom.lang), wanted, name=columns.name)
 
-    flags.ask(flags.whom(url, config, sets, lang), once, watch)
+    flags.ask(whom, once, watch)
 
 
 def violations(

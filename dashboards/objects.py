@@ -59,6 +59,48 @@ class Now(msgspec.Struct, frozen=True):
     """What the scheduler said, unchanged; null in lists."""
 
 
+class NodeSet(msgspec.Struct, frozen=True):
+    """Nodes that fail exactly the same checks. `filters` are none for nodes that have room; `text` says what they have in
+    common, `reason` is the code of the first check, null if it is none of the closed list."""
+
+    nodes: int
+    filters: list[str]
+    reason: str | None
+    text: str
+
+
+class Scheduler(msgspec.Struct, kw_only=True):
+    """What a scheduler sees of a waiting job: its last decision at or before the moment."""
+
+    sentence: str
+    source: str
+    """`shadow`: it decides beside the cluster's scheduler and changes nothing. `live`: it is the scheduler."""
+    policy: str
+    session_ms: int
+    """Log time of the session that decided so; it has stood since."""
+    rebuilt: bool
+    """The decision was not stored, but made anew for this question from the log."""
+    kind: str
+    task: str | None
+    reason: str | None
+    detail: str | None
+    resource: str | None
+    title: str | None
+    nodes: int | None
+    """Nodes for which the reason holds."""
+    total_nodes: int | None
+    node_sets: list[NodeSet]
+    """Every node that was looked at is in one of them; most nodes first. Empty where nodes were not the reason."""
+    helps: list[str]
+    """Smallest change first."""
+    ahead: str | None
+    """How many jobs of the queue went before it, and by what the last of them did."""
+    diverged: str | None
+    """Where the cluster's own scheduler decided otherwise."""
+    message: str
+    """What the scheduler said, unchanged."""
+
+
 class Fresh(msgspec.Struct, kw_only=True):
     """What every answer says about its data."""
 
@@ -172,6 +214,8 @@ class JobDetail(Fresh, kw_only=True):
     events: list[SeenEvent]
     lives: list[Life]
     """Every job that has or had this name, newest first, this one too; mostly it is the only one."""
+    scheduler: Scheduler | None
+    """What a scheduler sees now of a job that waits; null if none said anything."""
 
 
 class Why(msgspec.Struct, kw_only=True):
@@ -192,6 +236,10 @@ class Why(msgspec.Struct, kw_only=True):
     reasons: list[Reason]
     now: Now | None
     helps: list[str]
+    scheduler: Scheduler | None
+    """What a scheduler saw at the moment; null if none said anything, or if nothing waited."""
+    scheduler_note: str | None
+    """Why a question about the past cannot be told what a scheduler saw; null where it can, or nobody asked for it."""
     now_ms: int | None
     data_until_ms: int | None
     lag_ms: int | None

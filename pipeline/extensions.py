@@ -11,6 +11,9 @@ nothing but the `entry_points.txt` files on the path.
     kube_collector.checks     any name       →  module:function(Loaded) -> list[CheckResult], for `doctor`
     kube_collector.sql        any name       →  module:function() -> dict[str, str], statements by name, for `make sql`
     kube_collector.docs       file name      →  module:function() -> str, a page of docs/reference
+    kube_collector.explainers any name       →  module:function(Loaded, cluster, JobRef, at_ms) -> list[Decision], what a
+                                                scheduler would have decided about a job at a moment, rebuilt from the
+                                                log; a UserError says why it cannot be told. The first is asked.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ STAGES = "kube_collector.stages"
 CHECKS = "kube_collector.checks"
 SQL = "kube_collector.sql"
 DOCS = "kube_collector.docs"
+EXPLAINERS = "kube_collector.explainers"
 
 OWN = "kube-collector"
 """The distribution whose entry points are the product's own."""

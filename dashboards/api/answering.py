@@ -14,6 +14,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dashboards.explaining import Explain
 from dashboards.figures.asked import Asked, fresh
 from dashboards.figures.pipeline import Status
 from dashboards.filters import language
@@ -27,12 +28,13 @@ _CACHING = {"Cache-Control": "private, no-cache", "Vary": "Accept-Language"}
 
 
 class Service(NamedTuple):
-    """What every route works with. `status` None: this process runs no other stage."""
+    """What every route works with. `status` None: this process runs no other stage; `explain` None: no log is at hand."""
 
     store: Store
     version: str
     lag_alarm_ms: int
     status: Status | None = None
+    explain: Explain | None = None
 
 
 def service(request: Request) -> Service:
@@ -61,7 +63,7 @@ def of(request: Request) -> Asked:
     """Store, language and clock of a request."""
     wanted = request.query_params.get("lang")
     lang = language(wanted) if wanted else words.language(request.headers.get("accept-language"))
-    return Asked(service(request).store, lang, clock.now_ms())
+    return Asked(service(request).store, lang, clock.now_ms(), service(request).explain)
 
 
 def _mark(asked: Asked, version: str, request: Request) -> str | None:

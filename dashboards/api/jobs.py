@@ -47,7 +47,11 @@ def why(
     episode: Annotated[
         int | None, Query(ge=1, le=MOST_EPISODE, description="which wait; without it the one of the moment")
     ] = None,
+    rebuild: Annotated[
+        bool, Query(description="with `at`: if no decision of a scheduler is stored, make it anew from the log; slow")
+    ] = False,
 ) -> Response:
-    """Why the job waits, or waited at a moment: a sentence, the reasons with their shares, and what would help."""
+    """Why the job waits, or waited at a moment: a sentence, the reasons with their shares, what a scheduler sees, and what
+    would help."""
     at_ms = None if at is None else moment("at", at)
-    return answering.answer(request, lambda asked: job.why(asked, named, at_ms, episode))
+    return answering.answer(request, lambda asked: job.why(asked, named, at_ms, episode, rebuild=rebuild))

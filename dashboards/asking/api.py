@@ -66,7 +66,10 @@ class Api:
         return self._get(_place(named), {"uid": named.uid or None})
 
     def why(self, named: Named, at_ms: int | None) -> Answer:
-        return self._get(f"{_place(named)}/why", {"uid": named.uid or None, "at": at_ms})
+        return self._get(
+            f"{_place(named)}/why",
+            {"uid": named.uid or None, "at": at_ms, "rebuild": None if at_ms is None else "true"},
+        )
 
     def violations(self, filters: Filters, limit: int, cursor: str | None) -> Answer:
         return self._get("/violations", {**_of(filters), "limit": limit, "cursor": cursor})

@@ -19,14 +19,14 @@ def name(row: Row) -> str:
     return f"{row['job']['kind']}/{row['job']['name']}"
 
 
-def jobs(utc: bool) -> list[Column]:
+def jobs(utc: bool, lang: str) -> list[Column]:
     """One row a job."""
     return [
         Column("namespace", "job.namespace"),
         Column("name", "job.name"),
         Column("kind", "job.kind"),
         Column("queue", "job.queue"),
-        Column("phase", "phase"),
+        Column("phase", lambda row: words.phase(lang, row["phase"]), code="phase"),
         _duration("wait", "wait_ms"),
         _duration("promise", "promise_ms"),
         Column("sla", "sla", style=_style("sla")),

@@ -7,6 +7,7 @@ from typing import Any, cast
 import msgspec
 
 from dashboards.asking.source import Answer
+from dashboards.explaining import explainer
 from dashboards.figures import job, jobs, queues, reasons, violations
 from dashboards.figures.asked import Asked
 from dashboards.filters import Filters, Named
@@ -20,6 +21,7 @@ class Direct:
 
     def __init__(self, loaded: Loaded, lang: str) -> None:
         self._store = open_store(loaded)
+        self._explain = explainer(loaded)
         self._lang = lang
 
     def close(self) -> None:
@@ -33,7 +35,7 @@ class Direct:
         return _plain(job.detail(self._asked(), named))
 
     def why(self, named: Named, at_ms: int | None) -> Answer:
-        return _plain(job.why(self._asked(), named, at_ms))
+        return _plain(job.why(self._asked(), named, at_ms, rebuild=at_ms is not None))
 
     def violations(self, filters: Filters, limit: int, cursor: str | None) -> Answer:
         return _plain(violations.listed(self._asked(), filters, limit, cursor))
@@ -45,7 +47,7 @@ class Direct:
         return _plain(reasons.made(self._asked(), filters, from_ms, to_ms, unit=unit))
 
     def _asked(self) -> Asked:
-        return Asked(self._store, self._lang, clock.now_ms())
+        return Asked(self._store, self._lang, clock.now_ms(), self._explain)
 
 
 def _plain(answer: Any) -> Answer:

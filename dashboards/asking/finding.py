@@ -68,8 +68,8 @@ def _advice(source: Source, name: str, filters: Filters, narrowed: bool) -> str:
             return f"There is one elsewhere: {_shown(_named(elsewhere[0]['job']))}."
     near: set[str] = set()
     for part in dict.fromkeys((name[:_SAME], name[-_SAME:])):
-        items = source.jobs(msgspec.structs.replace(filters, text=part), "-created", _MOST, None)["items"]
-        near |= {item["job"]["name"] for item in items}
+        items = source.jobs(msgspec.structs.replace(filters, name=(), text=part), "-created", _MOST, None)["items"]
+        near |= {item["job"]["name"] for item in items} - {name}
     match = closest(name, near)
     return f"Did you mean {match}?" if match else "`kube-collector jobs -A` lists the jobs that are known."
 

@@ -54,7 +54,7 @@ def others(found: finding.Found) -> None:
         )
 
 
-def detail(source: Source, found: finding.Found, wanted: output.Wanted, utc: bool) -> None:
+def detail(source: Source, found: finding.Found, wanted: output.Wanted, utc: bool, lang: str) -> None:
     """One job in full: the API's object, or a table of all parts of its waits."""
     answer = source.job(found.named)
     if wanted.format in ("json", "yaml"):
@@ -69,7 +69,7 @@ def detail(source: Source, found: finding.Found, wanted: output.Wanted, utc: boo
         for part in reversed(episode["segments"])
     ]
     if wanted.format != "csv":
-        output.render(answer["episodes"], columns.jobs(utc), output.Wanted(wanted.format, wanted.headers))
+        output.render(answer["episodes"], columns.jobs(utc, lang), output.Wanted(wanted.format, wanted.headers))
         sys.stdout.write("\n")
     output.render(parts, columns.segments(utc), wanted)
 

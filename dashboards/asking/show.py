@@ -18,19 +18,20 @@ STALE_MS = 60_000
 LABELS = {
     "en": {
         "comma": ", ",
-        "promise": "Promise", "now": "Now", "helps": "Helps", "data": "Data", "reason": "reason", "waited": "waited",
+        "promise": "Promise", "now": "Now", "helps": "Helps", "scheduler": "Scheduler", "data": "Data", "reason": "reason", "waited": "waited",
         "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "on {n} of {all} nodes",
         "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet", "jobs": "jobs",
         "none": "no promise", "on_track": "on track", "at_risk": "at risk", "violated": "broken", "met": "kept",
+        "stored": "{source} {policy}, decided at {at}", "rebuilt": "{policy}, made anew from the log as of {at}",
         "met_late": "was broken", "cancelled": "cancelled",
     },
     "zh": {
         "comma": "，",
-        "promise": "承诺", "now": "现在", "helps": "办法", "data": "数据", "reason": "原因", "waited": "时长",
+        "promise": "承诺", "now": "现在", "helps": "办法", "scheduler": "调度器", "data": "数据", "reason": "原因", "waited": "时长",
         "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个",
         "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入", "jobs": "任务数",
         "none": "无承诺", "on_track": "正常", "at_risk": "有风险", "violated": "已违约", "met": "已兑现", "met_late": "曾违约",
-        "cancelled": "已取消",
+        "cancelled": "已取消", "stored": "{source} {policy}，{at} 的决定", "rebuilt": "{policy}，按 {at} 的日志重新得出",
     },
 }  # fmt: skip
 _SLA_STYLES: dict[str, terminal.Style] = {
@@ -54,6 +55,7 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
         facts.append((labels["now"], _now(answer["now"], labels)))
         if answer["now"]["message"]:
             facts.append(("", terminal.paint(answer["now"]["message"], "dim", out)))
+    facts += _scheduler(answer, labels, utc, out)
     facts += [(labels["helps"] if place == 0 else "", text) for place, text in enumerate(answer["helps"])]
     facts.append((labels["data"], data(answer, labels, utc, out)))
     out.write("\n")
@@ -65,7 +67,7 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
     labels = LABELS[lang]
     cells = min(BAR_CELLS, (terminal.width(out or sys.stdout) or 1000) - _REST_CELLS)
     columns = [
-        output.Column(labels["reason"], "title"),
+        output.Column(labels["reason"], lambda row: _title(row, lang)),
         output.Column(labels["waited"], lambda row: words.duration(row["ms"]), right=True),
         output.Column(labels["share"], lambda row: f"{100 * row['share']:.0f} %", right=True),
         output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
@@ -76,6 +78,11 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
     if jobs:
         columns.insert(1, output.Column(labels["jobs"], "jobs", right=True))
     output.render(rows, columns, out=out)
+
+
+def _title(row: dict[str, Any], lang: str) -> str:
+    """A reason with its detail, which tells apart two of one title."""
+    return f"{row['title']} ({words.detail(lang, row['detail'])})" if row["detail"] else str(row["title"])
 
 
 def bar(share: float, cells: int = BAR_CELLS) -> str:
@@ -111,6 +118,24 @@ def _promise(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: Tex
     deadline = labels["deadline"].format(at=times.show(answer["deadline_ms"], utc=utc))
     standing = terminal.paint(labels.get(answer["sla"], answer["sla"]), _SLA_STYLES.get(answer["sla"]), out)
     return labels["comma"].join((words.duration(answer["promise_ms"]), deadline, standing))
+
+
+def _scheduler(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> list[tuple[str, str]]:
+    """What a scheduler saw, whose word it is and since when; or why that cannot be told."""
+    sees, note = answer["scheduler"], answer["scheduler_note"]
+    if sees is None:
+        return [(labels["scheduler"], terminal.paint(note, "dim", out))] if note else []
+    said = None if answer["now"] and answer["now"]["message"] == sees["message"] else sees["message"]
+    parts = [sees["sentence"], sees["ahead"], None if sees["diverged"] == sees["sentence"] else sees["diverged"]]
+    whose = labels["rebuilt" if sees["rebuilt"] else "stored"].format(
+        source=sees["source"], policy=sees["policy"], at=times.show(sees["session_ms"], utc=utc)
+    )
+    dim = [terminal.paint(text, "dim", out) for text in (said, whose) if text]
+    helps = sees["helps"] if sees["helps"] != answer["helps"] else []
+    return [
+        (labels["scheduler"] if place == 0 else "", text)
+        for place, text in enumerate([*filter(None, parts), *helps, *dim])
+    ]
 
 
 def _now(now: dict[str, Any], labels: dict[str, str]) -> str:

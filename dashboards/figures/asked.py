@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dashboards.explaining import Explain
 from dashboards.objects import Fresh
 from dashboards.store import Store
 from dashboards.waits import ms
@@ -13,11 +14,15 @@ REPLAY = "@replay"
 
 
 class Asked(NamedTuple):
-    """One question's surroundings: `clock_ms` is the reader's clock, `lang` a language there are words for."""
+    """One question's surroundings: `clock_ms` is the reader's clock, `lang` a language there are words for.
+
+    `explain` rebuilds what a scheduler saw in the past; None where no log is at hand, or nobody is installed who can.
+    """
 
     store: Store
     lang: str
     clock_ms: int
+    explain: Explain | None = None
 
 
 def fresh(asked: Asked, clusters: tuple[str, ...] = ()) -> Fresh:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from dashboards import answers, waits
+from dashboards import answers, decisions, waits
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import Named, literal
-from dashboards.objects import Episode, JobDetail, Life, SeenEvent, Segment, Why
+from dashboards.objects import Episode, JobDetail, Life, Scheduler, SeenEvent, Segment, Why
 from dashboards.waits import Row
 from pipeline.config.suggest import closest
-from pipeline.errors import NotFound
-from pipeline.records import times
+from pipeline.errors import NotFound, UserError
+from pipeline.records import times, words
+from pipeline.records.jobs import JobRef
 
 MOST_EPISODES = 500
 MOST_EVENTS = 200
 MOST_LIVES = 50
 _MOST_SIGHTS = 2000
-_MOST_DECISIONS = 50
+_MOST_DECISIONS = 500
 _MOST_NAMES = 500
 _SAME = 2
 """Names are likened to those that begin or end with the same letters."""
@@ -34,14 +35,18 @@ def detail(asked: Asked, named: Named) -> JobDetail:
         episodes=[_measured(episode) for episode in episodes],
         events=_events(asked, rows[0]),
         lives=_lives(asked, named),
+        scheduler=_stored(asked, rows[0], waits.at(rows[0]["now_at"])) if rows[0]["phase"] == answers.WAITING else None,
         **structs.asdict(fresh(asked, (named.cluster,))),
     )
 
 
-def why(asked: Asked, named: Named, at_ms: int | None = None, episode: int | None = None) -> Why:
+def why(
+    asked: Asked, named: Named, at_ms: int | None = None, episode: int | None = None, *, rebuild: bool = False
+) -> Why:
     """Why the job waits, or waited at `at_ms`; a moment behind the log time means now.
 
-    `episode`: which wait is meant, without it the one of the moment. Raises NotFound.
+    `episode`: which wait is meant, without it the one of the moment. `rebuild`: where no decision of a scheduler is stored
+    for `at_ms`, the log is asked for one. Raises NotFound.
     """
     rows = _rows(asked, named)
     now_ms = max(waits.at(row["now_at"]) for row in rows)
@@ -58,8 +63,12 @@ def why(asked: Asked, named: Named, at_ms: int | None = None, episode: int | Non
         )
     row = next(row for row, each in zip(rows, stored, strict=True) if each is wait)
     parts = _parts(asked, row, wait.episode).get(wait.episode, [])
-    decided = _decided(asked, row, moment_ms) if wait.ended_ms is None or wait.ended_ms > moment_ms else {}
-    return answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (named.cluster,)), decided)
+    sees, note = None, None
+    if wait.ended_ms is None or wait.ended_ms > moment_ms:
+        sees = _stored(asked, row, moment_ms)
+        if sees is None and rebuild and at_ms is not None:
+            sees, note = _rebuilt(asked, row, moment_ms)
+    return answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (named.cluster,)), sees, note)
 
 
 def _only(rows: list[Row], named: Named, episode: int) -> list[Row]:
@@ -96,6 +105,8 @@ def _similar(asked: Asked, named: Named) -> str | None:
         end=f"%{literal(named.name[-_SAME:].lower())}",
         limit=_MOST_NAMES,
     )
+    itself = named.name, named.kind
+    rows = [row for row in rows if (row["job_name"], row["job_kind"]) != itself]
     near = closest(named.name, (row["job_name"] for row in rows))
     kinds = [row["job_kind"] for row in rows if row["job_name"] == near]
     return near if near is None or named.kind in kinds else f"{kinds[0]}/{near}"
@@ -127,22 +138,34 @@ def _lives(asked: Asked, named: Named) -> list[Life]:
     ]
 
 
-def _decided(asked: Asked, row: Row, at_ms: int) -> dict[str, list[str]]:
-    """What the scheduler's last words before the moment say would help, by the reason that they give."""
+def _stored(asked: Asked, row: Row, at_ms: int) -> Scheduler | None:
+    """What a scheduler's stored decisions say of the wait at a moment."""
     rows = asked.store.rows(
-        "helps",
-        from_day=times.sql_date(at_ms - times.DAY_MS),
+        "decisions",
+        from_day=row["day"].isoformat(),
         to_day=times.sql_date(at_ms),
         cluster=row["cluster"],
         uid=row["job_uid"],
         until_at=times.sql_datetime(at_ms),
         limit=_MOST_DECISIONS,
     )
-    decided: dict[str, list[str]] = {}
-    for each in rows:
-        if each["session_at"] == rows[0]["session_at"]:
-            decided.setdefault(each["reason"], []).extend(waits.texts(each["helps"]))
-    return {reason: list(dict.fromkeys(helps)) for reason, helps in decided.items()}
+    holds = decisions.standing(map(decisions.of_row, rows), waits.at(row["started_at"]))
+    return decisions.told(asked.lang, holds, row["queue"] or "")
+
+
+def _rebuilt(asked: Asked, row: Row, at_ms: int) -> tuple[Scheduler | None, str | None]:
+    """What a scheduler would have seen at a moment, made from the log; or why that cannot be told."""
+    texts = words.LANGUAGES[asked.lang].SEES
+    if asked.explain is None:
+        return None, texts["no_log"]
+    job = JobRef(row["job_kind"], row["namespace"] or "", row["job_name"], row["job_uid"])
+    try:
+        made = asked.explain(row["cluster"], job, at_ms)
+    except UserError as error:
+        return None, texts["unread"].format(why=error.what)
+    holds = decisions.standing(made, waits.at(row["started_at"]))
+    sees = decisions.told(asked.lang, holds, row["queue"] or "", rebuilt=True)
+    return sees, None if sees else texts["nothing"]
 
 
 def _events(asked: Asked, row: Row) -> list[SeenEvent]:

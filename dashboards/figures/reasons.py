@@ -22,6 +22,8 @@ from pipeline.records import reasons, times, words
 SHORT_MS = 6 * times.HOUR_MS
 """Ranges up to this are counted from parts."""
 USUAL_MS = times.DAY_MS
+_LATE_MS = 2 * times.MINUTE_MS
+"""The sums of an hour are written once a minute: one that has just begun has none yet, and would seem to fall to 0."""
 _MOST_ROWS = 100_000
 
 
@@ -75,7 +77,7 @@ def totals(asked: Asked, filters: Filters, range_: Range) -> list[CountedReason]
     for row in rows:
         if not int(row["whole"]):
             resource.setdefault(row["reason"], row["resource"] or None)
-    whole = [row for row in rows if int(row["whole"])]
+    whole = [row for row in rows if int(row["whole"]) and (range_.unit == "jobs" or int(row["ms"]))]
     sum_ms = sum(int(row["ms"]) for row in whole)
     return [
         CountedReason(
@@ -94,6 +96,7 @@ def totals(asked: Asked, filters: Filters, range_: Range) -> list[CountedReason]
 def _range(
     asked: Asked, filters: Filters, from_ms: int | None, to_ms: int | None, bucket_ms: int | None, unit: str
 ) -> Range:
+    open_end = to_ms is None
     if from_ms is None or to_ms is None:
         span = asked.store.row("waiting_span", **filters.parameters(*IDENTITY))
         now_ms, first_ms = waits.ms(span["now_at"]), waits.ms(span["first_at"])
@@ -104,6 +107,8 @@ def _range(
     length_ms = to_ms - from_ms
     if bucket_ms is None:
         bucket_ms = curve.width_ms(length_ms, 0 if length_ms <= SHORT_MS else times.HOUR_MS)
+    if open_end and length_ms > SHORT_MS and to_ms % times.HOUR_MS < _LATE_MS:
+        to_ms -= to_ms % times.HOUR_MS
     if length_ms > curve.MOST_BUCKETS * bucket_ms:
         raise BadUsage(
             f"the range has more than {curve.MOST_BUCKETS} buckets", fix="Ask for wider buckets or a shorter range."

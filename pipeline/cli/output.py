@@ -34,9 +34,14 @@ class Column:
     style: Callable[[Any], terminal.Style | None] | None = None
     sort: str | Callable[[Any], object] | None = None
     """What to sort by where the text would sort wrongly, such as `47m12s`."""
+    code: str | Callable[[Any], object] | None = None
+    """What CSV has instead of words for people: scripts compare it."""
 
     def of(self, row: Any) -> object:
         return _of(row, self.value)
+
+    def coded(self, row: Any) -> object:
+        return _of(row, self.value if self.code is None else self.code)
 
     def sorts_by(self, row: Any) -> object:
         return _of(row, self.value if self.sort is None else self.sort)
@@ -149,7 +154,7 @@ def _csv(rows: list[Any], columns: Sequence[Column], headers: bool, out: TextIO)
     if headers:
         writer.writerow([column.title.lower().replace(" ", "_") for column in columns])
     for row in rows:
-        values = [column.of(row) for column in columns]
+        values = [column.coded(row) for column in columns]
         writer.writerow(
             ["" if value is None else _text(value) if not isinstance(value, str) else value for value in values]
         )

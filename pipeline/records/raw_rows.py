@@ -138,6 +138,9 @@ def _decision(record: DecisionRecord) -> Row:
             "resource": decision.resource,
             "failure_sets": _json(decision.failure_sets) if decision.failure_sets else None,
             "helps": _json(decision.helps) if decision.helps else None,
+            "nodes": decision.nodes,
+            "total_nodes": decision.total_nodes,
+            "message": decision.message or None,
         },
     )
 

@@ -176,6 +176,9 @@ DECISION = _table(
     _REASON,
     _c("failure_sets", "JSON", "nodes by the set of filters they failed"),
     _c("helps", "JSON", "smallest changes that would help"),
+    _c("nodes", "INT", "nodes for which the reason holds"),
+    _c("total_nodes", "INT", "nodes that were looked at"),
+    _c("message", "STRING", "what the scheduler said, unchanged"),
     raw=True,
 )
 EVENT = _table(

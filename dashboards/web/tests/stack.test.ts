@@ -5,7 +5,7 @@ import { bands, folded, options, type Band } from "../src/charts/stack";
 const answer = {
   bucket_ms: 1000,
   buckets: [0, 1000, 2000],
-  now_ms: 2250,
+  to_ms: 2250,
   series: [
     { reason: "unknown", title: "Unknown", values: [0, 500, 0] },
     { reason: "quota", title: "Quota", values: [2000, 1000, 500] },
@@ -19,7 +19,7 @@ describe("bands", () => {
     expect(bands(answer).map((band) => band.reason)).toEqual(["not_admitted", "quota", "unknown"]);
   });
 
-  test("are mean numbers, the last over the time it has lasted", () => {
+  test("are mean numbers, the last over what the range has of it", () => {
     expect(bands(answer)[1]!.values).toEqual([2, 1, 2]);
   });
 });

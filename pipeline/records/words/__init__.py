@@ -52,6 +52,16 @@ def title(lang: str, reason: str) -> str:
     return str(LANGUAGES[lang].TITLES.get(reason, reason))
 
 
+def detail(lang: str, code: str) -> str:
+    """A detail of a reason in a word or two, as tables show it beside the title; the code itself if it is unknown."""
+    return str(LANGUAGES[lang].DETAILS.get(code, code))
+
+
+def phase(lang: str, code: str) -> str:
+    """Whether a job waits, in one word: `Placed`; the code itself if it is unknown."""
+    return str(LANGUAGES[lang].PHASES.get(code, code))
+
+
 def because(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:

@@ -32,6 +32,33 @@ TITLES = {
     "gap": "Nobody was looking",
 }
 
+PHASES = {
+    "waiting": "Waiting",
+    "scheduled": "Placed",
+    "cancelled": "Cancelled",
+}
+
+DETAILS = {
+    "gated": "scheduling gate",
+    "suspended": "suspended",
+    "dependency": "waits for another job",
+    "queue_missing": "queue missing",
+    "queue_closed": "queue closed",
+    "quota_check": "quota not checked yet",
+    "admission_check": "admission check",
+    "queue_refused": "queue takes no more",
+    "cluster_enqueue_limit": "limit of waiting jobs",
+    "never_fits": "can never fit",
+    "group_missing": "pod group missing",
+    "members_missing": "members missing",
+    "controller": "controller",
+    "back_off": "back-off",
+    "terminating_predecessor": "earlier pods still ending",
+    "create_failed": "creation fails",
+    "not_tried": "not tried yet",
+    "not_enqueued": "not let in yet",
+}
+
 BECAUSE = {
     "not_admitted": "it is not admitted yet",
     "not_admitted/gated": "a scheduling gate holds its pods",
@@ -171,4 +198,60 @@ SENTENCES = {
     "most": "{ms} of it ({share} %) because {because}.",
     "now": "Now because {because}.",
     "nodes": "That is so on {nodes} of {total} nodes.",
+}
+
+CHECKS = {
+    "fits": ("has room", "have room"),
+    "NodeResourcesFit": ("lacks {resource}", "lack {resource}"),
+    "NodePodNumber": ("holds as many pods as it may", "hold as many pods as they may"),
+    "NodeNotReady": ("is not ready", "are not ready"),
+    "NodeUnschedulable": ("is cordoned", "are cordoned"),
+    "NodeAffinity": ("does not match its selector or affinity", "do not match its selector or affinity"),
+    "TaintToleration": ("has an untolerated taint", "have an untolerated taint"),
+    "NodePorts": ("has its host port taken", "have its host port taken"),
+    "InterPodAffinity": ("is ruled out by pod affinity", "are ruled out by pod affinity"),
+    "PodTopologySpread": ("is ruled out by its topology spread", "are ruled out by its topology spread"),
+    "VolumeBinding": ("cannot reach its volume", "cannot reach its volume"),
+    "VolumeZone": ("lies outside the zone of its volume", "lie outside the zone of its volume"),
+    "NodeVolumeLimits": ("holds as many volumes as it may", "hold as many volumes as they may"),
+    "DynamicResources": ("lacks a device that it claims", "lack a device that it claims"),
+    "other": ("fails {check}", "fail {check}"),
+}
+"""What one node, or several, have in common that fail a check."""
+
+LISTS = {
+    "first": "{nodes} of {total} nodes {that}",
+    "next": "{nodes} {that}",
+    "parts": ", ",
+    "whole": "{parts}.",
+    "names": " and ",
+    "checks": " and ",
+}
+
+SAID = {
+    "free": "node {node} would take it with {amount} more {resource} free, or if it asked for so much less",
+    "free_many": "node {node} would take it with {amount} more {resource} free, or if it asked for so much less, "
+    "the only thing {nodes} nodes lack",
+    "lift": "node {node} would take it if it {lifted}",
+    "lift_many": "{nodes} nodes would take it if they {lifted}",
+    "together": "no single change opens a node; {nodes} of {total} fail only: {checks}",
+    "quota_never": "ask for {amount} {resource} less, or raise the limit of {queue}",
+    "quota": "{amount} {resource} freed in {queue}, or as much more limit, would let it pass",
+    "ahead": "{jobs} jobs of the queue went before it, {last} by {plugin}",
+    "ahead_one": "{jobs} job of the queue went before it, {last} by {plugin}",
+    "promised": "it gets {node} when what is being released there has gone",
+    "bound_anyway": "the cluster's scheduler bound {task} to {node}, the shadow had said {reason}",
+    "not_bound": "the shadow would bind {task} to {node} since {seconds} s, the cluster's scheduler does not",
+}
+"""Sentences that a scheduler writes into the log, as it writes them."""
+
+INNER = {"Insufficient": "Insufficient {resource}"}
+
+SEES = {
+    "because": "{because}.",
+    "bind": "It would be placed now: {task} on {node}.",
+    "bind_more": "It would be placed now: {task} on {node}, and {more} more.",
+    "unread": "What the scheduler saw then cannot be told: {why}",
+    "no_log": "What the scheduler saw then cannot be told: no decision was stored, and nothing that reads the log is installed.",
+    "nothing": "At that moment nothing kept it that a scheduler could have told.",
 }

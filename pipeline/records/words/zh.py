@@ -32,6 +32,33 @@ TITLES = {
     "gap": "无人观测",
 }
 
+PHASES = {
+    "waiting": "等待中",
+    "scheduled": "已调度",
+    "cancelled": "已取消",
+}
+
+DETAILS = {
+    "gated": "调度门控",
+    "suspended": "已挂起",
+    "dependency": "等待另一任务",
+    "queue_missing": "队列不存在",
+    "queue_closed": "队列已关闭",
+    "quota_check": "配额未检查",
+    "admission_check": "准入检查",
+    "queue_refused": "队列不再接收",
+    "cluster_enqueue_limit": "排队上限",
+    "never_fits": "永远放不下",
+    "group_missing": "PodGroup 不存在",
+    "members_missing": "成员不足",
+    "controller": "控制器",
+    "back_off": "退避中",
+    "terminating_predecessor": "旧 Pod 仍在退出",
+    "create_failed": "创建失败",
+    "not_tried": "尚未尝试",
+    "not_enqueued": "尚未入队",
+}
+
 BECAUSE = {
     "not_admitted": "任务未被准入",
     "not_admitted/gated": "调度门控阻止了它的 Pod",
@@ -171,4 +198,82 @@ SENTENCES = {
     "most": "其中 {ms}（{share}%）是因为{because}。",
     "now": "目前是因为{because}。",
     "nodes": "{total} 个节点中有 {nodes} 个如此。",
+}
+
+CHECKS = {
+    "fits": ("有空间", "有空间"),
+    "NodeResourcesFit": ("缺少 {resource}", "缺少 {resource}"),
+    "NodePodNumber": ("Pod 数已满", "Pod 数已满"),
+    "NodeNotReady": ("未就绪", "未就绪"),
+    "NodeUnschedulable": ("被封锁", "被封锁"),
+    "NodeAffinity": ("不符合它的选择器或亲和规则", "不符合它的选择器或亲和规则"),
+    "TaintToleration": ("有未容忍的污点", "有未容忍的污点"),
+    "NodePorts": ("主机端口被占用", "主机端口被占用"),
+    "InterPodAffinity": ("被 Pod 亲和规则排除", "被 Pod 亲和规则排除"),
+    "PodTopologySpread": ("被拓扑分布约束排除", "被拓扑分布约束排除"),
+    "VolumeBinding": ("无法使用它的存储卷", "无法使用它的存储卷"),
+    "VolumeZone": ("不在存储卷所在的区域", "不在存储卷所在的区域"),
+    "NodeVolumeLimits": ("存储卷数已满", "存储卷数已满"),
+    "DynamicResources": ("缺少它申领的设备", "缺少它申领的设备"),
+    "other": ("未通过 {check}", "未通过 {check}"),
+}
+
+LISTS = {
+    "first": "{nodes} 个{that}",
+    "next": "{nodes} 个{that}",
+    "parts": "，",
+    "whole": "{total} 个节点中，{parts}。",
+    "names": "、",
+    "checks": "且",
+}
+
+SAID = {
+    "free": "节点 {node} 再空出 {amount} {resource}，或它少申请同样多，就能放下。",
+    "free_many": "节点 {node} 再空出 {amount} {resource}，或它少申请同样多，就能放下；有 {nodes} 个节点只缺这一项。",
+    "lift": "如果节点 {node} {lifted}，就能放下。",
+    "lift_many": "如果{lifted}，有 {nodes} 个节点能放下。",
+    "together": "没有任何单项改变能让某个节点放下它；{total} 个节点中有 {nodes} 个只因：{checks}。",
+    "quota_never": "少申请 {amount} {resource}，或提高 {queue} 的上限。",
+    "quota": "{queue} 中再空出 {amount} {resource}，或上限提高同样多，就能通过。",
+    "ahead": "队列中有 {jobs} 个任务排在它前面，最近的 {last} 由 {plugin} 决定",
+    "ahead_one": "队列中有 {jobs} 个任务排在它前面：{last}，由 {plugin} 决定",
+    "promised": "{node} 上正在释放的资源释放后就归它",
+    "bound_anyway": "集群的调度器把 {task} 绑定到了 {node}，而影子调度器认为 {reason}",
+    "not_bound": "影子调度器在 {seconds} 秒前就会把 {task} 绑定到 {node}，集群的调度器没有这样做",
+}
+
+INNER = {
+    "Insufficient": "{resource} 不足",
+    "were ready": "就绪",
+    "could hold one more pod": "还能再放一个 Pod",
+    "were not cordoned": "未被封锁",
+    "had the labels that it asks for": "带有它要求的标签",
+    "had no taint, or the task tolerated it": "没有该污点，或任务容忍它",
+    "had the host port free": "主机端口空闲",
+    "lay beside the pods it must be near": "靠近它必须靠近的 Pod",
+    "lay apart from the pods it must avoid": "远离它必须远离的 Pod",
+    "lay apart from the pods that avoid it": "远离排斥它的 Pod",
+    "were in a domain that may have more": "所在的区域还能再放",
+    "had the label that names the domain": "带有标明区域的标签",
+    "node(s) were not ready": "节点未就绪",
+    "node(s) pod number exceeded": "Pod 数已满",
+    "node(s) were unschedulable": "节点被封锁",
+    "node(s) didn't match Pod's node affinity/selector": "不符合选择器或亲和规则",
+    "node(s) had untolerated taint(s)": "有未容忍的污点",
+    "node(s) didn't have free ports for the requested pod ports": "主机端口被占用",
+    "node(s) didn't match pod affinity rules": "不符合 Pod 亲和规则",
+    "node(s) didn't match pod anti-affinity rules": "不符合 Pod 反亲和规则",
+    "node(s) didn't satisfy existing pods anti-affinity rules": "被已有 Pod 的反亲和规则排除",
+    "node(s) didn't match pod topology spread constraints": "不符合拓扑分布约束",
+    "node(s) didn't match pod topology spread constraints (missing required label)": "缺少标明区域的标签",
+}
+"""What schedulers say inside of their sentences."""
+
+SEES = {
+    "because": "{because}。",
+    "bind": "现在就会放置：{task} 到 {node}。",
+    "bind_more": "现在就会放置：{task} 到 {node}，另有 {more} 个。",
+    "unread": "无法得知调度器当时看到了什么：{why}",
+    "no_log": "无法得知调度器当时看到了什么：没有存下的决定，也没有安装能读日志的扩展。",
+    "nothing": "当时没有调度器能说明的等待原因。",
 }

@@ -16,11 +16,15 @@ CREATE VIEW `v_scheduler_decision` (
   `detail` COMMENT 'detail of the reason',
   `resource` COMMENT 'resource that is short',
   `failure_sets` COMMENT 'nodes by the set of filters they failed, JSON',
-  `helps` COMMENT 'smallest changes that would help, JSON'
+  `helps` COMMENT 'smallest changes that would help, JSON',
+  `nodes` COMMENT 'nodes for which the reason holds',
+  `total_nodes` COMMENT 'nodes that were looked at',
+  `message` COMMENT 'what the scheduler said, unchanged'
 )
 COMMENT 'what a scheduler decided, and why a task did not fit'
 AS
 SELECT
   d.`day`, d.`cluster`, d.`id`, d.`source`, d.`policy`, d.`session_at`, d.`kind`, d.`namespace`, d.`job_kind`,
-  d.`job_name`, d.`job_uid`, d.`task`, d.`node`, d.`reason`, d.`detail`, d.`resource`, d.`failure_sets`, d.`helps`
+  d.`job_name`, d.`job_uid`, d.`task`, d.`node`, d.`reason`, d.`detail`, d.`resource`, d.`failure_sets`, d.`helps`,
+  d.`nodes`, d.`total_nodes`, d.`message`
 FROM `decision` d

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboards import answers
+from dashboards import answers, decisions
 from dashboards.objects import Fresh, Job, JobRow, Segment
 from pipeline.records import words
+from pipeline.records.decisions import Decision
 
 MINUTE = 60_000
 START = 1_767_225_600_000
@@ -52,8 +53,8 @@ PARTS = [
 ]
 
 
-def why(wait_, minutes, parts=PARTS, lang="en", decided=None):
-    return answers.why(wait_, parts, at(minutes), lang, FRESH, decided)
+def why(wait_, minutes, parts=PARTS, lang="en", sees=None):
+    return answers.why(wait_, parts, at(minutes), lang, FRESH, sees)
 
 
 def held(answer):
@@ -133,9 +134,13 @@ def test_the_sentence_is_the_shared_one_in_the_language_asked_for():
 
 
 def test_what_the_scheduler_said_helps_comes_before_the_usual_words_if_it_speaks_of_the_same_reason():
-    said = {"insufficient_resource": ["free 2 GPUs on node-a"], "quota": ["other words"]}
-    assert why(wait(sla="violated"), 47, decided=said).helps == ["free 2 GPUs on node-a"]
-    assert why(wait(sla="violated"), 12, decided={"insufficient_resource": ["x"]}).helps == [
+    made = Decision(
+        source="shadow", policy="p", session_ms=at(1), kind="attribution", reason="insufficient_resource",
+        helps=("free 2 GPUs on node-a",),
+    )  # fmt: skip
+    sees = decisions.told("en", decisions.standing([made], START), "q")
+    assert why(wait(sla="violated"), 47, sees=sees).helps == ["free 2 GPUs on node-a"]
+    assert why(wait(sla="violated"), 12, sees=sees).helps == [
         words.helps("en", "quota", "queue_refused", None, "vision-a")
     ]
 

@@ -182,6 +182,8 @@ export interface Queues extends Fresh {
 export type ReasonTotal = Reason & { jobs: number };
 
 export interface Reasons extends Fresh {
+  from_ms: number;
+  to_ms: number;
   bucket_ms: number;
   buckets: number[];
   series: { reason: string; title: string; values: number[] }[];

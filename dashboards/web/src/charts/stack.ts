@@ -11,11 +11,11 @@ export interface Band {
 
 /**
  * Bands in the fixed order, without those that are nothing. A bucket's waiting time over its length is a mean number;
- * the last bucket is as long as it has lasted, else every curve would seem to fall now.
+ * the last bucket is as long as the range reaches into it, else every curve would seem to fall now.
  */
-export function bands(answer: Pick<Reasons, "series" | "bucket_ms" | "buckets" | "now_ms">): Band[] {
+export function bands(answer: Pick<Reasons, "series" | "bucket_ms" | "buckets" | "to_ms">): Band[] {
   const last = answer.buckets.length - 1;
-  const lasted = Math.max(1, Math.min(answer.bucket_ms, (answer.now_ms ?? Infinity) - (answer.buckets[last] ?? 0)));
+  const lasted = Math.max(1, Math.min(answer.bucket_ms, answer.to_ms - (answer.buckets[last] ?? 0)));
   return answer.series
     .filter((one) => one.values.some((value) => value > 0))
     .sort((a, b) => rank(a.reason) - rank(b.reason))

@@ -14,11 +14,11 @@ ANSWER = {
     "job": {"cluster": "prod", "namespace": "research", "kind": "Job", "name": "train", "queue": "q", "tenant": "t"},
     "promise_ms": 1_800_000, "deadline_ms": 1_767_227_400_000, "sla": "violated",
     "reasons": [
-        {"title": "Quota in use", "ms": 1_860_000, "share": 0.66, "resource": "nvidia.com/gpu"},
-        {"title": "Not enough resources", "ms": 960_000, "share": 0.34, "resource": None},
+        {"title": "Quota in use", "detail": None, "ms": 1_860_000, "share": 0.66, "resource": "nvidia.com/gpu"},
+        {"title": "Not enough resources", "detail": None, "ms": 960_000, "share": 0.34, "resource": None},
     ],
     "now": {"title": "Not enough resources", "resource": "gpu", "nodes": 2, "total_nodes": 3, "message": "0/3 nodes"},
-    "helps": ["Free gpu.", "Or wait."],
+    "helps": ["Free gpu.", "Or wait."], "scheduler": None, "scheduler_note": None,
     "now_ms": 1_767_228_420_000, "lag_ms": 3_000, "replay": False,
 }  # fmt: skip
 
@@ -73,7 +73,9 @@ def test_labels_are_in_the_language_of_the_sentence():
 def test_bars_give_way_on_a_narrow_terminal(columns, longest, monkeypatch):
     monkeypatch.setattr(terminal, "width", lambda stream: columns)
     out = io.StringIO()
-    show.reasons(ANSWER["reasons"] + [{"title": "All", "ms": 1, "share": 1.0, "resource": None}], "en", out=out)
+    show.reasons(
+        ANSWER["reasons"] + [{"title": "All", "detail": None, "ms": 1, "share": 1.0, "resource": None}], "en", out=out
+    )
     assert out.getvalue().count("█" * 4) > 0 if longest else "█" not in out.getvalue()
     assert max(line.count("█") for line in out.getvalue().splitlines()) == longest
 
@@ -85,3 +87,47 @@ def test_both_languages_have_all_labels():
 @pytest.mark.parametrize(("share", "bar"), [(1, "████"), (0.5, "██"), (0.53, "██▏"), (0, "▏"), (7, "████")])
 def test_a_bar_is_as_long_as_its_share(share, bar):
     assert show.bar(share, 4) == bar
+
+
+SEES = {
+    "sentence": "12 of 20 nodes lack gpu, 8 are cordoned.", "source": "shadow", "policy": "volcano",
+    "session_ms": 1_767_228_000_000, "rebuilt": False, "helps": ["node n1 would take it"], "ahead": "2 jobs before it",
+    "diverged": None, "message": "0/20 nodes take it",
+}  # fmt: skip
+
+
+def test_what_a_scheduler_sees_is_told_with_whose_word_it_is():
+    lines = shown(ANSWER | {"scheduler": SEES}).splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("Scheduler"))
+    assert lines[at : at + 5] == [
+        "Scheduler  12 of 20 nodes lack gpu, 8 are cordoned.",
+        "           2 jobs before it",
+        "           node n1 would take it",
+        "           0/20 nodes take it",
+        "           shadow volcano, decided at 2026-01-01 00:40:00Z",
+    ]
+
+
+def test_what_the_scheduler_said_is_not_told_twice():
+    now = ANSWER["now"] | {"message": "0/20 nodes take it"}
+    text = shown(ANSWER | {"now": now, "helps": SEES["helps"], "scheduler": SEES})
+    assert text.count("0/20 nodes take it") == text.count("node n1 would take it") == 1
+
+
+def test_a_rebuilt_answer_says_so_and_a_missing_one_says_why():
+    assert "volcano, made anew from the log as of 2026" in shown(ANSWER | {"scheduler": SEES | {"rebuilt": True}})
+    assert "Scheduler  the log begins later" in shown(ANSWER | {"scheduler_note": "the log begins later"})
+
+
+def test_two_reasons_of_one_title_are_told_apart_by_their_details():
+    rows = [
+        {"title": "Scheduler has not tried", "detail": detail, "ms": 1000, "share": 0.5, "resource": None}
+        for detail in ("not_tried", "not_enqueued", None)
+    ]
+    out = io.StringIO()
+    show.reasons(rows, "en", out=out)
+    assert [line.split("  ")[0] for line in out.getvalue().splitlines()[1:]] == [
+        "Scheduler has not tried (not tried yet)",
+        "Scheduler has not tried (not let in yet)",
+        "Scheduler has not tried",
+    ]

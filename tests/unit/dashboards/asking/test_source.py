@@ -106,7 +106,7 @@ def test_the_given_address_is_asked_with_escaped_names_and_language(page, api):
     api(page.url + "/", "zh").why(Named("demo@replay", "a b", "Job", "x/y"), 5)
     parts = urlsplit(page.asked[0])
     assert parts.path == "/api/v1/jobs/demo%40replay/a%20b/Job/x%2Fy/why"
-    assert parse_qs(parts.query) == {"at": ["5"], "lang": ["zh"]}
+    assert parse_qs(parts.query) == {"at": ["5"], "rebuild": ["true"], "lang": ["zh"]}
 
 
 def test_filters_go_as_they_are_and_empty_ones_do_not(page, api):

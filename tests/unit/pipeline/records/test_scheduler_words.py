@@ -1,0 +1,108 @@
+"""A scheduler's decision in words, in every language."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from pipeline.records import reasons, words
+from pipeline.records.decisions import FailureSet
+from pipeline.records.words import en, scheduler, zh
+from scheduler_core.model.refusal import Blocker, Check, Report
+from scheduler_core.model.why import Why
+from scheduler_core.plugins import predicates
+from scheduler_core.session import codes, helps
+
+CHECKS = [codes.NOT_READY, *(each for each in vars(predicates).values() if isinstance(each, Check))]
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+class Axis:
+    """Names of amounts as a session's axis has them; the second place is no memory."""
+
+    names = ("cpu", "memory", "nvidia.com/gpu")
+
+    @staticmethod
+    def whole(place, value):
+        return float(value)
+
+
+def report(*blockers, counts=()):
+    return Report(counts, 20, 20, blockers, Why(reasons.QUOTA), np.zeros(1, bool))
+
+
+def known(lang, text):
+    """Recognised and told in Chinese, without an English word of the sentence left."""
+    told = scheduler.said(lang, text)
+    assert CHINESE.search(told) and not re.search(r"\b(would|node\(s\)|the|nodes|freed)\b", told), told
+    return told
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.text)
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_every_change_that_the_core_names_is_told_in_chinese(check, nodes):
+    (text,) = helps.of_report(report(Blocker(check, nodes, row=0)), Axis(), None, ["gpu-1"])
+    assert str(nodes) in known("zh", text) or "gpu-1" in text
+
+
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_a_missing_amount_is_told_in_chinese(nodes):
+    blocker = Blocker(CHECKS[0], nodes, place=2, short=3, asked=8, row=0)
+    (text,) = helps.of_report(report(blocker), Axis(), None, ["gpu-1"])
+    told = known("zh", text)
+    assert "gpu-1" in told and "3 nvidia.com/gpu" in told and ("4 个节点" in told) == (nodes == 4)
+
+
+def test_checks_that_keep_nodes_shut_together_are_told_in_chinese():
+    made = codes.Codes(Axis())
+    code = made.resource_bit(2)
+    for check in CHECKS:
+        code |= made.bit(check)
+    (text,) = helps.of_report(report(counts=((code, 7),)), Axis(), made, [])
+    assert "20 个节点中有 7 个" in known("zh", text) and "nvidia.com/gpu 不足" in scheduler.said("zh", text)
+
+
+def test_a_refusal_by_quota_is_told_in_chinese():
+    for detail in ("", "never_fits"):
+        why = Why(reasons.QUOTA, detail, "nvidia.com/gpu", asked=8, used=12, limit=7 if detail else 16)
+        (text,) = helps.of_quota(why, "team-a")
+        assert "team-a" in known("zh", text)
+
+
+def test_english_and_what_nobody_knows_are_given_as_they_are():
+    assert scheduler.said("en", "node a would take it if it was ready") == "node a would take it if it was ready"
+    assert scheduler.said("zh", "free 2 GPUs") == "free 2 GPUs"
+
+
+def test_every_check_of_the_core_has_words_and_the_reason_it_stands_for():
+    for check in CHECKS:
+        assert check.name in en.CHECKS
+        if check.reason != reasons.POD_ANTI_AFFINITY:
+            assert scheduler.reason_of((check.name,)) == check.reason
+
+
+def test_languages_have_the_same_words():
+    for name in ("PHASES", "DETAILS", "CHECKS", "LISTS", "SAID", "SEES"):
+        assert getattr(en, name).keys() == getattr(zh, name).keys(), name
+    for name in ("SAID", "SEES"):
+        for key, text in getattr(en, name).items():
+            assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", getattr(zh, name)[key])), key
+
+
+def test_details_of_the_closed_list_have_words():
+    assert {detail for details in reasons.DETAILS.values() for detail in details} == en.DETAILS.keys()
+
+
+def test_one_node_and_several_are_told_alike_in_number():
+    lack, alone = FailureSet(("NodeResourcesFit/cpu", "NodeResourcesFit/memory"), 1), FailureSet(("Own",), 2)
+    assert scheduler.counts("en", (lack, alone)) == "2 of 3 nodes fail Own, 1 lacks cpu and memory."
+    assert scheduler.counts("zh", (lack, alone)) == "3 个节点中，2 个未通过 Own，1 个缺少 cpu、memory。"
+    assert scheduler.counts("en", (FailureSet((), 2),)) == "2 of 2 nodes have room."
+    assert scheduler.counts("en", ()) == ""
+
+
+def test_a_phase_is_one_word_everywhere():
+    assert (words.phase("en", "scheduled"), words.phase("zh", "scheduled")) == ("Placed", "已调度")
+    assert words.phase("en", "new") == "new"
