@@ -86,6 +86,7 @@ UNDONE = "undoneEvictions"
 class Predicates(Plugin):
     name = "predicates"
     arguments_known = (*_SWITCHES.values(), "predicate.*", UNDONE)
+    checks = (POD_COUNT, CORDON, AFFINITY, TAINT, PORTS, NEAR, AWAY, KEPT_AWAY, NO_DOMAIN, SPREAD)
 
     def open(self, session: Session) -> None:
         self.table = session.nodes

@@ -1,13 +1,14 @@
 """Failure codes: which checks a node fails for a class, as bits of one number.
 
-Bits 0 to 31 are checks of plugins, in the order in which they are first met (which is the order of the policy); bits 32
-to 63 are resources, in the order in which something first asks for them; of more than 32 the rest share the last bit. So a
-column of codes is the exact joint distribution of failing checks, and counting equal codes is counting nodes by the set of
-checks they fail.
+Bits 0 to 31 are checks of plugins: those that plugins list, in the order of the policy, then others as they are met; bits
+32 to 63 are resources, in the order in which something first asks for them; of more than 32 the rest share the last bit.
+So a column of codes is the exact joint distribution of failing checks, and counting equal codes is counting nodes by the
+set of checks they fail.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from pipeline.records import reasons
@@ -31,6 +32,11 @@ class Codes:
         self._bit_of_place: dict[int, int] = {}
         self.unresolvable = 1
         self._checks_of: dict[int, tuple[Check, ...]] = {}
+
+    def know(self, checks: Iterable[Check]) -> None:
+        """Gives out the bits of these checks, in this order."""
+        for check in checks:
+            self.bit(check)
 
     def bit(self, check: Check) -> int:
         """The bit of a check, given out when it is first met; above 32 checks the last bit is shared."""

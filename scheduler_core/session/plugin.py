@@ -30,6 +30,9 @@ class Plugin:
     name: ClassVar[str] = ""
     arguments_known: ClassVar[tuple[str, ...]] = ()
     """Names of arguments; one that ends in `*` stands for all that begin so."""
+    checks: ClassVar[tuple[Check, ...]] = ()
+    """The checks of its filters in the order in which a node is asked; up to the first that evictions do not cure a node's
+    failures are what Volcano tells. One that is not listed comes after all that are."""
 
     def __init__(self, arguments: Mapping[str, Any], enabled: frozenset[str]) -> None:
         self.arguments = arguments

@@ -94,6 +94,7 @@ class Session:
                 plugin.open(self)
         self.orders = Orders(self)
         self.judges = Judges(self)
+        self.judges.codes.know(check for tier in self.tiers for plugin in tier for check in plugin.checks)
 
     def asked(self, method: str) -> points.Asked:
         """Who is asked at a point, by tier."""
