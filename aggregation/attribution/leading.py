@@ -12,7 +12,7 @@ from aggregation.attribution import verdict
 from aggregation.attribution.verdict import Verdict
 from aggregation.lifecycle import minimum
 from aggregation.lifecycle.groups import OUTSIDE
-from aggregation.lifecycle.objects import Admission, Group, Pod
+from aggregation.lifecycle.objects import Admission, Decided, Group, Pod
 from aggregation.lifecycle.state import JobState, Segment
 from aggregation.messages import parse
 from pipeline.records import reasons
@@ -21,6 +21,8 @@ from pipeline.records.jobs import is_placeholder
 _CLOSED = ("Closed", "Closing")
 _RANK = {code: place for place, code in enumerate(reasons.CODES)}
 _MAX_ALSO = 8
+_COUNTED = ("group_missing", "members_missing", "gated", "queue_missing")
+"""What the job's own objects show by the moment, and a scheduler only once a second."""
 
 
 def of(state: JobState, at_ms: int, uid: str = "") -> Segment:
@@ -43,7 +45,7 @@ def _kept_out(state: JobState, at_ms: int, least: int | None) -> Segment | None:
         _by_kueue(state, at_ms, gated=gated)
         or _suspended(state, at_ms)
         or (Segment(at_ms, reasons.NOT_ADMITTED, "gated", evidence="condition") if gated else None)
-        or _outside(at_ms, volcano)
+        or _outside(state, at_ms, volcano)
         or _gang(state, at_ms, least)
     )
 
@@ -81,13 +83,16 @@ def _by_workload(workload: Admission, at_ms: int) -> Segment:
     return _segment(at_ms, found, workload.message, "condition")
 
 
-def _outside(at_ms: int, volcano: list[Group]) -> Segment | None:
-    """Rule P8: a Volcano group that its queue has not let in."""
+def _outside(state: JobState, at_ms: int, volcano: list[Group]) -> Segment | None:
+    """Rule P8: a Volcano group that its queue has not let in. Of one that nobody said a word of a decision may know why."""
     group = next((group for group in volcano if group.phase in OUTSIDE), None)
     if group is None:
         return None
     found = verdict.refusal(group.refusal) if group.refusal else None
     if found is None:
+        made = state.decided.get("")
+        if made is not None and made.entry:
+            return _of_decision(at_ms, made)
         return Segment(at_ms, reasons.SCHEDULER_BACKLOG, "not_enqueued", evidence="condition")
     return _segment(at_ms, found, group.refusal, "event")
 
@@ -108,8 +113,12 @@ def _gang(state: JobState, at_ms: int, least: int | None) -> Segment | None:
 
 def _decided(state: JobState, at_ms: int) -> Segment | None:
     made = state.decided.get("")
-    if made is None or not state.counts.alive:
+    if made is None or not state.counts.alive or made.entry or made.detail in _COUNTED:
         return None
+    return _of_decision(at_ms, made)
+
+
+def _of_decision(at_ms: int, made: Decided) -> Segment:
     return Segment(
         at_ms, made.reason, made.detail, made.resource, made.nodes, made.total_nodes, made.message,
         evidence="decision",

@@ -10,6 +10,8 @@ from pipeline.records.decisions import Decision
 
 _STANDS = ("attribution", "enqueue", "pipeline")
 _LIFTS = ("bind", "discard", "diverged")
+_UNNAMED = "queue_refused"
+"""A queue's refusal is one reason, whether a scheduler's text says it, which names no resource (rule P9), or a decision."""
 
 
 def take(state: JobState, decision: Decision) -> Noted:
@@ -23,9 +25,11 @@ def take(state: JobState, decision: Decision) -> Noted:
         return _lift(state, task, everything=decision.kind == "diverged")
     if decision.kind not in _STANDS or reason is None:
         return NOTHING
+    detail = decision.detail or ""
+    resource = "" if detail == _UNNAMED else decision.resource or ""
     made = Decided(
-        decision.session_ms, reason, decision.detail or "", decision.resource or "", decision.nodes,
-        decision.total_nodes, decision.message,
+        decision.session_ms, reason, detail, resource, decision.nodes, decision.total_nodes, decision.message,
+        decision.kind == "enqueue",
     )  # fmt: skip
     state.decided[task] = made
     return Noted(pod=_pod_of(state, task)) if known is None or _differs(known, made) else NOTHING

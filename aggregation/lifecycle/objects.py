@@ -155,7 +155,7 @@ class Counts(msgspec.Struct, array_like=True):
 
 
 class Decided(msgspec.Struct, array_like=True):
-    """What a scheduler's decision record said last of the job or a task."""
+    """What a scheduler's decision record said last of the job or a task. `entry`: that it was not let into its queue."""
 
     session_ms: int = 0
     reason: str = ""
@@ -164,3 +164,4 @@ class Decided(msgspec.Struct, array_like=True):
     nodes: int | None = None
     total_nodes: int | None = None
     message: str = ""
+    entry: bool = False

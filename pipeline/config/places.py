@@ -38,6 +38,11 @@ class Places:
         return self.data_dir / "aggregation" / "aggregation.db"
 
     @property
+    def snapshots(self) -> Path:
+        """Snapshots of the shadow scheduler."""
+        return self.data_dir / "scheduler"
+
+    @property
     def doris(self) -> Path:
         """Files of the local Doris."""
         return self.data_dir / "doris"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from pipeline import clock
-from pipeline.log import index, layout, lines, lock, readers, recovery, retention, wake
+from pipeline.log import index, layout, lines, lock, readers, recovery, retention, sharing, wake
 from pipeline.log.buffer import Buffer, Piece
 from pipeline.log.options import LogOptions
 from pipeline.log.positions import Position
@@ -64,6 +64,7 @@ class LogWriter:
         self._closed_bytes = 0
         self._next_retention_s = 0.0
         self._retain()
+        sharing.offer(self)
 
     def __enter__(self) -> Self:
         return self
@@ -141,6 +142,7 @@ class LogWriter:
         with self._guard:
             if self._lock_fd < 0:
                 return
+            sharing.withdraw(self)
             try:
                 self.sync()
             finally:

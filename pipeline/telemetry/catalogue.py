@@ -33,6 +33,13 @@ retries = counter("retries_total", "Calls tried again after an error that may pa
 watermark_age = gauge("watermark_age_seconds", "How far log time is behind the clock.", (), stability="stable")
 state_keys = gauge("state_keys", "Jobs in the aggregation's state.")
 
+# Shadow scheduler
+scheduler_sessions = counter("scheduler_sessions_total", "Sessions of the shadow scheduler; failed ones ended by a fault of ours or of a plug-in.", ("result",))
+scheduler_session = histogram("scheduler_session_seconds", "Time of one session of the shadow scheduler.")
+scheduler_skipped = counter("scheduler_seconds_skipped_total", "Log seconds with changes for which no session opened, because sessions were slower than log time.")
+scheduler_decisions = counter("scheduler_decisions_total", "Decisions that were written to the log.", ("kind",))
+scheduler_diverged = counter("scheduler_diverged_total", "Jobs of which the cluster's own scheduler decided otherwise than the shadow.", ("how",))
+
 # Sinks
 sink_rows = counter("sink_rows_total", "Rows delivered.", ("sink", "result"), stability="stable")
 sink_batch = histogram("sink_batch_seconds", "Time of one load.", ("sink",))

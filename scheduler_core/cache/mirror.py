@@ -18,6 +18,7 @@ import msgspec
 from pipeline.errors import Terminal
 from pipeline.records import shapes
 from pipeline.records.envelope import ObjectRecord, Record
+from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
 from scheduler_core.cache import reading
 from scheduler_core.cache.reading import ClaimSeen, PodSeen
@@ -105,9 +106,11 @@ class Mirror:
         if change.change == "deleted":
             return self._remove(kind, change.uid)
         if change.change == "moved":
-            return self._move(change)
+            return self._give(change.uid, change.moved_to)
         if change.object is msgspec.UNSET or kind not in _READERS or change.uid in self._kept.gone:
             return _NOTHING
+        if change.truncated and change.change == "added" and self._knows(kind, change.uid):
+            return self._give(change.uid, change.job)  # told again for its new job, without what is known already
         return self._read(kind, change)
 
     def _read(self, kind: tuple[str, str], change: ObjectChange) -> Noted:
@@ -140,9 +143,12 @@ class Mirror:
         place = _PLACES.get(kind)
         return None if place is None else getattr(self._kept, place)
 
-    def _move(self, change: ObjectChange) -> Noted:
+    def _knows(self, kind: tuple[str, str], uid: str) -> bool:
+        return uid in (self._held(kind) or ())
+
+    def _give(self, uid: str, job: JobRef | None) -> Noted:
         """The object is as before, and another job's."""
-        kept, uid, job = self._kept, change.uid, change.moved_to
+        kept = self._kept
         if uid in kept.pods:
             self._show(uid, msgspec.structs.replace(kept.pods[uid], job=job))
             return Noted(changed=True)
@@ -169,7 +175,7 @@ class Mirror:
         if before == now:
             return _NOTHING
         self._show(uid, now)
-        if before is None:
+        if before is None or msgspec.structs.replace(before, tried=now.tried) == now:
             return Noted(changed=True)
         bound = uid if before.waits and now.facts.node else ""
         return Noted(changed=True, bound=bound, eased=not bound)
@@ -234,9 +240,11 @@ class Mirror:
 
     def waits(self, view: View) -> bool:
         """Whether there is anything to decide: a pod without a place, or for Volcano a group that was not let in."""
-        if self._waiting[view]:
-            return True
-        return view == VOLCANO and any(each.phase in ("", "Pending") for each in self._kept.volcano_groups.values())
+        return bool(self._waiting[view]) or (view == VOLCANO and any(True for _ in self.outside()))
+
+    def outside(self) -> Iterator[GroupFacts]:
+        """Volcano's groups that were not let into their queues."""
+        return (each for each in self._kept.volcano_groups.values() if each.phase in ("", "Pending"))
 
     def pod(self, uid: str) -> PodSeen | None:
         return self._kept.pods.get(uid)
@@ -275,19 +283,18 @@ class Mirror:
     # --- snapshots ------------------------------------------------------------------------------------------------------
 
     def encode(self) -> bytes:
-        """All that is known, for `decode`."""
+        """All that is known, for `again`."""
         return _encoder.encode(self._kept)
 
-    @staticmethod
-    def decode(data: bytes, cluster: str, volcano: Iterable[str] = ("volcano",)) -> Mirror:
-        """The mirror that was encoded. Raises Terminal when another version of this code wrote it."""
+    def again(self, data: bytes) -> Mirror:
+        """A mirror like this one with what was encoded in it. Raises Terminal when another version wrote it."""
         try:
             kept = _decoder.decode(data)
         except msgspec.DecodeError as error:
             raise Terminal(f"the stored mirror of the cluster cannot be read: {error}") from error
         if kept.schema != SCHEMA:
             raise Terminal(f"the stored mirror of the cluster has schema {kept.schema}, this version reads {SCHEMA}")
-        return Mirror(cluster, volcano, kept)
+        return Mirror(self.cluster, self._volcano, kept)
 
 
 def _name_of(seen: PodSeen) -> tuple[str, str, str]:

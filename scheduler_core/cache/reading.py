@@ -39,13 +39,16 @@ _ENDED = ("Succeeded", "Failed")
 
 class PodSeen(msgspec.Struct, frozen=True, gc=False):
     """A pod with what a session has no word for. `native_group` and the group in `facts` are namespaced names, empty for
-    none; `claims` are names of the PersistentVolumeClaims it mounts."""
+    none; `claims` are names of the PersistentVolumeClaims it mounts; `tried`: its own scheduler has refused it. `devices`
+    are what it calls the ResourceClaims that it needs."""
 
     facts: PodFacts
     scheduler: str = DEFAULT_SCHEDULER
     job: JobRef | None = None
     native_group: str = ""
     claims: tuple[str, ...] = ()
+    tried: bool = False
+    devices: tuple[str, ...] = ()
 
     @property
     def waits(self) -> bool:
@@ -177,7 +180,11 @@ def pod(shape: Pod, job: JobRef | None) -> PodSeen:
         for volume in spec.volumes or ()
         if volume.persistent_volume_claim is not None
     )
-    return PodSeen(facts, spec.scheduler_name or DEFAULT_SCHEDULER, job, _within(meta.namespace, native or ""), claims)
+    devices = tuple(each.name for each in spec.resource_claims or ())
+    return PodSeen(
+        facts, spec.scheduler_name or DEFAULT_SCHEDULER, job, _within(meta.namespace, native or ""), claims, _tried(shape),
+        devices,
+    )  # fmt: skip
 
 
 def _within(namespace: str, name: str) -> str:
@@ -193,6 +200,13 @@ def _preempted(shape: Pod) -> bool:
     """Whether a scheduler made it go for another pod."""
     return any(
         each.type == "DisruptionTarget" and each.reason == "PreemptionByScheduler"
+        for each in shape.status.conditions or ()
+    )
+
+
+def _tried(shape: Pod) -> bool:
+    return any(
+        each.type == "PodScheduled" and each.status == "False" and each.reason != "SchedulingGated"
         for each in shape.status.conditions or ()
     )
 

@@ -52,6 +52,7 @@ class Judge:
         self.before: dict[str, Reason | str] = {}
         self.refusals: dict[str, tuple[str, int]] = {}
         self.decided: dict[str, tuple[int, Reason]] = {}
+        self.at_the_door = False
         self.succeeded: set[str] = set()
         self.create_failed = ""
         self.queue: Any = None
@@ -238,11 +239,12 @@ class Judge:
                 decision.session_ms,
                 ("waiting_victims", decision.detail or "", decision.resource or ""),
             )
+            self.at_the_door = self.at_the_door and bool(task)
         elif decision.kind in ("attribution", "enqueue"):
-            self.decided[task] = (
-                decision.session_ms,
-                (decision.reason, decision.detail or "", decision.resource or ""),
-            )
+            resource = "" if decision.detail == "queue_refused" else decision.resource or ""
+            self.decided[task] = (decision.session_ms, (decision.reason, decision.detail or "", resource))
+            if not task:
+                self.at_the_door = decision.kind == "enqueue"
 
     def _held(self, text: str | None) -> int:
         return self._second(times.parse_ms(text))
@@ -341,7 +343,8 @@ class Judge:
         for uid, shape in self.groups(volcano=True).items():
             if (shape.status.phase or "") in ("", "Pending"):
                 text, _ = self.refusals.get(uid, ("", 0))
-                return (text and _first(parse(text), WHOLE)) or ("scheduler_backlog", "not_enqueued", "")
+                decided = self.decided[""][1] if "" in self.decided and self.at_the_door else None
+                return (text and _first(parse(text), WHOLE)) or decided or ("scheduler_backlog", "not_enqueued", "")
         return None
 
     def _gang(self) -> Reason | None:
@@ -355,7 +358,11 @@ class Judge:
         return None
 
     def _decided_for_all(self) -> Reason | None:
-        return self.decided[""][1] if "" in self.decided and self.alive() else None
+        if "" not in self.decided or self.at_the_door or not self.alive():
+            return None
+        found = self.decided[""][1]
+        seen_by_all = ("group_missing", "members_missing", "gated", "queue_missing")
+        return None if found[1] in seen_by_all else found
 
     def _no_pods(self) -> Reason | None:
         said = [self._verdict(uid) for uid in self.waiting()]

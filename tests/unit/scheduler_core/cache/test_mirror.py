@@ -182,6 +182,13 @@ def test_an_object_that_moves_has_another_job_and_stays():
     assert only(made.facts(VOLCANO).groups).job == other
 
 
+def test_a_pod_that_is_told_again_for_its_new_job_without_its_state_keeps_what_is_known():
+    other = JobRef("JobSet", "ml", "set", "set-1", "jobset.x-k8s.io")
+    stub = record("Pod", "p-1", {"metadata": {"name": "p-1", "namespace": "ml"}}, job=other, truncated=True)
+    seen = only(list(mirror(pod(), stub).waiting(VOLCANO)))
+    assert (seen.job, len(seen.facts.containers)) == (other, 1)
+
+
 def test_an_object_that_cannot_be_read_is_left_out_and_told_until_it_can_be():
     bad = record("Pod", "p-1", {"metadata": {"name": "p-1", "namespace": "ml"}, "spec": {"priority": "high"}})
     made = mirror(pod())
@@ -222,7 +229,7 @@ def test_there_is_something_to_decide_while_a_pod_or_a_group_waits():
 
 def test_a_snapshot_is_read_as_it_was_written():
     made = mirror(node(), pod(), pod("q", node="n1"), group(), record("Pod", "gone", change="deleted"))
-    again = Mirror.decode(made.encode(), "c")
+    again = Mirror("c").again(made.encode())
     for view in (VOLCANO, OTHERS):
         assert again.facts(view) == made.facts(view)
     assert not again.apply(pod("gone")).changed
@@ -230,6 +237,6 @@ def test_a_snapshot_is_read_as_it_was_written():
 
 def test_a_snapshot_of_another_version_is_refused():
     with pytest.raises(Terminal, match="schema 0"):
-        Mirror.decode(msgspec.msgpack.encode({"schema": 0}), "c")
+        Mirror("c").again(msgspec.msgpack.encode({"schema": 0}))
     with pytest.raises(Terminal, match="cannot be read"):
-        Mirror.decode(b"\x00", "c")
+        Mirror("c").again(b"\x00")

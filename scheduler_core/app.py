@@ -1,0 +1,154 @@
+"""How the scheduler's rooms are wired: the log's reader, the shadow, the writer that is shared in the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.load import Loaded
+from pipeline.config.places import Places
+from pipeline.errors import Transient, UserError
+from pipeline.log import LogOptions, LogWriter, readers, sharing
+from pipeline.process.loop import Loop
+from pipeline.process.stage import Check
+from pipeline.records.envelope import Record
+from pipeline.telemetry import catalogue, logs
+from scheduler_core.settings import Settings
+from scheduler_core.shadow import building
+from scheduler_core.shadow.runner import READER, Runner, Turn
+
+log = logs.get(__name__)
+_IDLE_S = 0.5
+_RETRY_S = 2.0
+_FOR_EVER_S = 10 * 365 * 86_400.0
+
+
+class Scheduler:
+    """The stage: one thread that opens sessions over the log and appends their decisions.
+
+    It rests as long as its sessions took, so that it never has more than half of a core.
+    """
+
+    name = "scheduler"
+
+    def __init__(self, settings: Settings, places: Places, cluster: str) -> None:
+        self.at_end: Callable[[], None] = lambda: None
+        """Called when all that is in the log is decided; again after more has come."""
+        self._settings = settings
+        self._places = places
+        self._cluster = cluster
+        self._loop = Loop(self.name, self._run)
+        self._own: LogWriter | None = None
+        self._trouble = ""
+        self._sessions = self._skipped = 0
+        self._at_ms = -1
+
+    def start(self) -> None:
+        """Finds the log's writer, or becomes it. Raises UserError for a policy that cannot be used, or a log that another
+        process writes."""
+        building.machine(self._settings, self._cluster)
+        if sharing.writer_of(self._places.records) is None:
+            self._own = _open(self._places.records, self._cluster)
+        self._loop.start()
+
+    def stop(self, deadline_s: float) -> None:
+        """Ends after the turn in hand; what is not decided by then is at the next start."""
+        self._loop.stop(deadline_s)
+        if self._own is not None:
+            self._own.close()
+
+    def checks(self) -> list[Check]:
+        """Alive while its loop turns; ready while the log takes its decisions."""
+        return [self._loop.check(), Check("decisions", not self._trouble, self._trouble or "the log takes them")]
+
+    def state(self) -> dict[str, Any]:
+        """How far it has come."""
+        return {"log_ms": self._at_ms, "sessions": self._sessions, "skipped_seconds": self._skipped}
+
+    def _run(self, loop: Loop) -> None:
+        while not loop.stopping.is_set():
+            try:
+                self._turns(loop)
+            except Transient as error:
+                self._blocked(error)
+                loop.stopping.wait(_RETRY_S)
+            loop.beat()
+
+    def _turns(self, loop: Loop) -> None:
+        """Turns until it is told to stop. What the log did not take is decided again from the last snapshot."""
+        machine = building.machine(self._settings, self._cluster)
+        with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
+            while not loop.stopping.is_set():
+                turn = runner.turn()
+                self._well()
+                self._count(turn, machine.stamp)
+                loop.beat()
+                if turn.moved:
+                    loop.stopping.wait(turn.spent_s)
+                else:
+                    self.at_end()
+                    runner.reader.wait(_IDLE_S)
+
+    def _append(self, records: Sequence[Record]) -> None:
+        writer = self._own or sharing.writer_of(self._places.records)
+        if writer is None:
+            raise Transient("the log has no writer in this process at the moment")
+        writer.put(records)
+        writer.sync()
+
+    def _count(self, turn: Turn, stamp: int) -> None:
+        self._sessions += turn.sessions
+        self._skipped += turn.skipped
+        self._at_ms = stamp
+        catalogue.records.labels(self.name, "all").inc(turn.records)
+        if turn.skipped:
+            log.warning("seconds_skipped", seconds=turn.skipped, why="sessions are slower than log time")
+        if turn.lost_bytes:
+            log.error("damaged_log", lost_bytes=turn.lost_bytes, fix="run `kube-collector spool check`")
+
+    def _blocked(self, error: Transient) -> None:
+        if not self._trouble:
+            log.error("scheduler_blocked", error=str(error), again_in_s=_RETRY_S)
+        self._trouble = str(error)
+
+    def _well(self) -> None:
+        if self._trouble:
+            log.info("scheduler_goes_on")
+        self._trouble = ""
+
+
+class Absent:
+    """In the scheduler's place where it is turned off: it holds nothing of the log back."""
+
+    name = "scheduler"
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def start(self) -> None:
+        """Takes the reader of an earlier run off the list."""
+        readers.forget(self._places.records, READER)
+
+    def stop(self, deadline_s: float) -> None:
+        """Nothing runs."""
+
+    def checks(self) -> list[Check]:
+        return []
+
+
+def stage(loaded: Loaded) -> Scheduler | Absent:
+    """The stage as the settings want it."""
+    settings, places = loaded.of(Settings), Places(loaded.ground.data_dir)
+    return Scheduler(settings, places, loaded.ground.cluster.name) if settings.enabled else Absent(places)
+
+
+def _open(directory: Path, cluster: str) -> LogWriter:
+    """Becomes the log's writer, which removes nothing of it: how long it is kept is its collector's affair."""
+    if not directory.is_dir():
+        raise UserError(
+            "there is no log of records", where=str(directory), fix="Start `kube-collector up` or `collect` first."
+        )
+    return LogWriter(
+        directory, options=LogOptions(cluster=cluster, source="kube-collector/scheduler", keep_s=_FOR_EVER_S)
+    )

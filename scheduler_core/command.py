@@ -1,0 +1,129 @@
+"""`kube-collector schedule`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipeline.cli import options, output, times
+from pipeline.cli.output import Column
+from pipeline.errors import BadUsage, NotFound
+
+if TYPE_CHECKING:
+    from pipeline.config.load import Loaded
+    from pipeline.records.decisions import Decision
+
+_COLUMNS = (
+    Column("JOB", "job"),
+    Column("TASK", "task"),
+    Column("KIND", "kind"),
+    Column("REASON", "reason"),
+    Column("DETAIL", "detail", wide=True),
+    Column("RESOURCE", "resource"),
+    Column("NODE", "node"),
+    Column("NODES", "nodes", right=True),
+    Column("MESSAGE", "message", flexible=True),
+    Column("HELPS", "helps", wide=True),
+)
+
+
+def schedule(
+    shadow: Annotated[
+        bool, typer.Option("--shadow", help="Decide what the cluster's scheduler would, and bind nothing.")
+    ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="Print what a session would have decided then.", show_default=False),
+    ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option("--job", metavar="NAMESPACE/NAME", help="With --at: of this job alone.", show_default=False),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End with the log instead of following it.")] = False,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="A volcano-scheduler.conf for pods of Volcano; its own default without it.",
+            show_default=False,
+        ),
+    ] = None,
+    output_format: options.Output = "table",
+    config: options.ConfigFiles = None,
+    sets: options.Sets = None,
+) -> int:
+    """Run the scheduler over the log of records, to say why jobs wait. `up` does so by itself.
+
+    The log has one writer: beside a running `up` only --at can be asked.
+
+    Examples:
+      kube-collector schedule --shadow --once --policy volcano-scheduler.conf
+      kube-collector schedule --at -10m --job ml/train -o json
+    """
+    loaded = options.settings(config, sets, {"scheduler.policy": policy})
+    if at is not None:
+        _tell(loaded, at, job, options.wanted(output_format))
+        return 0
+    if not shadow:
+        raise BadUsage("how to schedule?", fix="Add --shadow to run over the log, or --at TIME to ask about a moment.")
+    return _run(loaded, once=once)
+
+
+def _run(loaded: Loaded, *, once: bool) -> int:
+    from pipeline.config.places import Places
+    from pipeline.process.supervisor import Supervisor
+    from pipeline.telemetry import logs
+    from scheduler_core.app import Scheduler
+    from scheduler_core.settings import Settings
+
+    cluster = _cluster(loaded)
+    logs.setup(loaded.ground.log, cluster=cluster)
+    stage = Scheduler(loaded.of(Settings), Places(loaded.ground.data_dir), cluster)
+    supervisor = Supervisor([stage], loaded)
+    if once:
+        stage.at_end = supervisor.finish
+    return supervisor.run()
+
+
+def _tell(loaded: Loaded, at: str, job: str | None, wanted: output.Wanted) -> None:
+    from scheduler_core.shadow import travel
+
+    at_ms = times.parse(at, travel.end_ms(loaded))
+    found = travel.decisions_at(loaded, _cluster(loaded), at_ms)
+    asked = [each for each in found if job in (None, _name(each))]
+    if wanted.format in ("json", "yaml"):
+        output.render_object(asked, wanted.format)
+    else:
+        output.render([_row(each) for each in asked], _COLUMNS, wanted)
+
+
+def _name(decision: Decision) -> str | None:
+    return None if decision.job is None else f"{decision.job.namespace}/{decision.job.name}"
+
+
+def _row(decision: Decision) -> dict[str, Any]:
+    return {
+        **{
+            name: getattr(decision, name)
+            for name in ("task", "kind", "reason", "detail", "resource", "node", "message")
+        },
+        "job": decision.job,
+        "nodes": None if decision.total_nodes is None else f"{decision.nodes or 0}/{decision.total_nodes}",
+        "helps": "; ".join(decision.helps),
+    }
+
+
+def _cluster(loaded: Loaded) -> str:
+    """The cluster that is named, else the one that the log is of: a replay's has a name of its own."""
+    from pipeline.config.origins import DEFAULT
+    from scheduler_core.shadow import travel
+
+    if loaded.origin(("cluster", "name")) != DEFAULT:
+        return loaded.ground.cluster.name
+    found = travel.cluster_of(loaded)
+    if found is None:
+        raise NotFound("there are no records yet", fix="Start `kube-collector up` or `collect` first.")
+    return found

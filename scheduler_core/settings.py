@@ -1,0 +1,18 @@
+"""What can be set about the scheduler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.config import fields
+
+
+class Settings(fields.Section):
+    """The shadow scheduler: sessions over the mirrored cluster that say exactly why jobs wait, and change nothing."""
+
+    enabled: bool = True
+    """Whether `up` runs it. Without it reasons come from conditions, events and counting alone."""
+    policy: Path | None = None
+    """Policy of the pods that Volcano schedules, a `volcano-scheduler.conf` or its ConfigMap; Volcano's own without it."""
+    volcano_schedulers: tuple[str, ...] = ("volcano",)
+    """Names of schedulers (`schedulerName` of pods) whose pods this policy decides about."""

@@ -1,0 +1,36 @@
+"""The shadow as the settings want it: a mirror, and one decider for each kind of scheduler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.errors import UserError
+from pipeline.telemetry import logs
+from scheduler_core import plugins, tiers
+from scheduler_core.cache.mirror import Mirror
+from scheduler_core.model.policy import Policy
+from scheduler_core.settings import Settings
+from scheduler_core.shadow.machine import Machine
+from scheduler_core.shadow.volcano import Volcano
+
+log = logs.get(__name__)
+
+
+def machine(settings: Settings, cluster: str) -> Machine:
+    """A machine that has seen nothing. Raises UserError for a policy that cannot be used."""
+    known = plugins.known()
+    policy = _policy(settings.policy) if settings.policy is not None else tiers.default(known)
+    return Machine(Mirror(cluster, settings.volcano_schedulers), [Volcano(policy, known)], policy.name)
+
+
+def _policy(path: Path) -> Policy:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"the policy cannot be read: {error}", where=str(path), fix="Name a file with a policy of Volcano's form."
+        ) from error
+    parsed = tiers.parse(text, path.name, plugins.known())
+    for warning in parsed.warnings:
+        log.warning("policy", warning=warning)
+    return parsed.policy

@@ -1,0 +1,185 @@
+"""When a session opens, and what comes of it: a function of the log alone.
+
+Log time is the largest `observedms` so far. When it passes a whole second and something has changed since the last
+session, a session opens at that second, on everything that was in the log before it. So a log that is read at any speed,
+in any pieces, gives the same decisions. A session opens without a change too when time itself is what was waited for:
+figures that were held back, a bind that nobody carries out, a job that nobody had looked at yet.
+
+A job that has only just come waits for its scheduler's first look and for nothing else. So the shadow says no reason of
+it before that scheduler has refused one of its pods, or has had some seconds to.
+
+Every session ends with a `close`. After a restart none opens whose close is in the log (`heard`): what it said is taken
+from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from pipeline.errors import Terminal
+from pipeline.records.decisions import Decision
+from pipeline.records.envelope import DecisionRecord, Record
+from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
+from scheduler_core.shadow import records
+from scheduler_core.shadow.diverging import Disagreement, Diverging
+from scheduler_core.shadow.said import Line, Said, stands
+
+SCHEMA: Final = 1
+SETTLE_S: Final = 3
+"""So long after its beginning a log may still be telling, kind by kind, what there is."""
+FIRST_LOOK_MS: Final = 4000
+"""What a scheduler may need for its first look at a pod, counted from the whole second of the pod's creation."""
+_SECOND_MS: Final = 1000
+_NS_IN_MS: Final = 1_000_000
+
+Decider = Callable[[Mirror, int], Sequence[Decision]]
+"""The decisions of one policy at a log second (ms) about the pods that are its own; it may not change the mirror."""
+
+
+class Stored(msgspec.Struct):
+    """A machine as a snapshot holds it. `stamp` is the log time (ms) that it has reached."""
+
+    schema: int
+    stamp: int
+    begin_s: int
+    session_ms: int
+    dirty: bool
+    eased: bool
+    bound: list[str]
+    lines: list[Line]
+    disagreements: dict[str, Disagreement]
+    mirror: bytes
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Stored)
+
+
+class Machine:
+    """The shadow of one cluster. `policy` names what closes its sessions."""
+
+    def __init__(self, mirror: Mirror, deciders: Sequence[Decider], policy: str) -> None:
+        self.mirror = mirror
+        self.stamp = -1
+        self.session_ms = -1
+        self._deciders = deciders
+        self._policy = policy
+        self._begin_s = -1
+        self._dirty = False
+        self._eased = False
+        self._bound: list[str] = []
+        self._said = Said()
+        self._diverging = Diverging()
+        self._first_look_ms: int | None = None
+
+    def due(self, stamp: int) -> int | None:
+        """Lets log time come to `stamp`; the second (ms) at which a session has to open before what has this stamp."""
+        before_s, self.stamp = self.stamp // _SECOND_MS, max(self.stamp, stamp)
+        second = self.stamp // _SECOND_MS
+        if self._begin_s < 0:
+            self._begin_s = second
+        if second <= before_s or second < self._begin_s + SETTLE_S:
+            return None
+        first = max(before_s + 1, self._begin_s + SETTLE_S)
+        if self._dirty:
+            return first * _SECOND_MS
+        times = (self._said.due_ms, self._diverging.due_ms, self._first_look_ms)
+        awaited = [at for at in times if at is not None]
+        if not awaited or min(awaited) > second * _SECOND_MS:
+            return None
+        return max(first, -(-min(awaited) // _SECOND_MS)) * _SECOND_MS
+
+    def take(self, record: Record) -> None:
+        """Takes in a record of the log."""
+        noted = self.mirror.apply(record)
+        if noted.changed:
+            self._dirty = True
+            self._eased = self._eased or noted.eased
+            if noted.bound:
+                self._bound.append(noted.bound)
+
+    def decide(self, session_ms: int) -> list[DecisionRecord]:
+        """Opens and closes a session: the records that have to be written."""
+        news = list(self._contradicted(session_ms))
+        made = self.ask(session_ms)
+        news += self._diverging.binds(made, self._said, session_ms)
+        young = self._young(session_ms)
+        told = (each for each in made if not (self._diverging.silenced(each) or _is_of(each, young)))
+        news += self._said.news(told, session_ms)
+        news.append(Decision(source="shadow", policy=self._policy, session_ms=session_ms, kind="close"))
+        self.settle(session_ms)
+        return [records.of(each, self.mirror.cluster) for each in news]
+
+    def ask(self, session_ms: int) -> list[Decision]:
+        """All that a session would decide at this moment; nothing is remembered of it."""
+        return [each for decider in self._deciders for each in decider(self.mirror, session_ms) if each.kind != "close"]
+
+    def heard(self, session_ms: int, decisions: Iterable[Decision]) -> None:
+        """An earlier run has closed a session of this second and written these decisions: it is not opened again."""
+        for each in decisions:
+            self._said.note(each)
+            self._diverging.note(each)
+        self.settle(session_ms)
+
+    def skip(self) -> None:
+        """There is no time for the session that is due: what called for it calls for the next."""
+        self._dirty = True
+
+    def settle(self, session_ms: int) -> None:
+        """Nothing that came so far calls for a session any more."""
+        self.session_ms = session_ms
+        self._dirty = self._eased = False
+        self._bound = []
+
+    def _contradicted(self, session_ms: int) -> list[Decision]:
+        if self._eased:
+            return []
+        pods = [pod for uid in self._bound if (pod := self.mirror.pod(uid)) is not None]
+        return list(self._diverging.bound(pods, self._said, session_ms))
+
+    def _young(self, session_ms: int) -> set[str]:
+        """Jobs, by uid, whose pods nobody has looked at yet and that have not waited long enough to wonder why."""
+        looked: dict[str, int] = {}
+        for view in (VOLCANO, OTHERS):
+            for pod in self.mirror.waiting(view):
+                if pod.job is not None:
+                    at_ms = 0 if pod.tried or pod.facts.gates else pod.facts.created_ns // _NS_IN_MS + FIRST_LOOK_MS
+                    looked[pod.job.uid] = min(at_ms, looked.get(pod.job.uid, at_ms))
+        for group in self.mirror.outside():
+            if group.job is not None and group.job.uid not in looked:
+                looked[group.job.uid] = group.created_ns // _NS_IN_MS + FIRST_LOOK_MS
+        later = {uid: at_ms for uid, at_ms in looked.items() if at_ms > session_ms}
+        self._first_look_ms = min(later.values(), default=None)
+        return set(later)
+
+    # --- snapshots ------------------------------------------------------------------------------------------------------
+
+    def encode(self) -> bytes:
+        """All of its state, for `restore`."""
+        return _encoder.encode(
+            Stored(
+                SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._bound,
+                self._said.lines(), self._diverging.jobs, self.mirror.encode(),
+            )
+        )  # fmt: skip
+
+    def restore(self, data: bytes) -> None:
+        """Goes on from an encoded state. Raises Terminal when another version of this code wrote it."""
+        try:
+            stored = _decoder.decode(data)
+        except msgspec.DecodeError as error:
+            raise Terminal(f"the stored state of the shadow cannot be read: {error}") from error
+        if stored.schema != SCHEMA:
+            raise Terminal(f"the stored state of the shadow has schema {stored.schema}, this version reads {SCHEMA}")
+        self.mirror = self.mirror.again(stored.mirror)
+        self.stamp, self._begin_s, self.session_ms = stored.stamp, stored.begin_s, stored.session_ms
+        self._dirty, self._eased, self._bound = stored.dirty, stored.eased, stored.bound
+        self._said = Said(stored.lines)
+        self._diverging = Diverging(stored.disagreements)
+
+
+def _is_of(decision: Decision, jobs: set[str]) -> bool:
+    return stands(decision) and decision.job is not None and decision.job.uid in jobs

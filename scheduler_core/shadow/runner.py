@@ -1,0 +1,201 @@
+"""Feeds the machine from the log and appends what it decides; goes on where an earlier run has come to.
+
+What is read again after a restart lies between the last snapshot and the end of the log. Decisions that are in there are
+looked for first: a session whose close is in the log is taken from there, one that was not closed opens again and writes
+the same records, with the same identities.
+
+Sessions must never hold up the log's other readers. A turn spends a second on them at most; the log seconds that it has
+no time for are passed over, and counted: the next session sees all that came in them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from pipeline import clock
+from pipeline.errors import Terminal
+from pipeline.log import Entry, LogReader, Position
+from pipeline.log.positions import BEGINNING
+from pipeline.records import codec
+from pipeline.records.decisions import Decision
+from pipeline.records.envelope import TYPE_PREFIX, DecisionRecord, Record
+from pipeline.telemetry import catalogue, logs
+from scheduler_core.shadow import snapshots
+from scheduler_core.shadow.machine import Machine
+
+READER: Final = "scheduler"
+BUDGET_S: Final = 1.0
+"""What the sessions of one turn may take."""
+BATCH: Final = 1000
+_SECOND_MS: Final = 1000
+_DECISION: Final = b'"' + TYPE_PREFIX.encode() + b'decision.v1"'
+_EVENT: Final = b'"' + TYPE_PREFIX.encode() + b'event.v1"'
+_HEAD: Final = 80
+"""A record's type stands first; what has another order is decoded whole."""
+
+log = logs.get(__name__)
+
+
+class Turn(NamedTuple):
+    """What one turn did. `spent_s`: the time of its sessions; `moved`: there was something to read."""
+
+    records: int
+    sessions: int
+    skipped: int
+    spent_s: float
+    lost_bytes: int
+    moved: bool
+
+
+class Runner:
+    """One reader of one log. `append` makes records durable in it; `folder` is where snapshots lie."""
+
+    def __init__(
+        self, machine: Machine, directory: Path, folder: Path, append: Callable[[Sequence[Record]], None]
+    ) -> None:
+        self.machine = machine
+        self._directory = directory
+        self._folder = folder
+        self._append = append
+        self._unwritten: list[DecisionRecord] = []
+        self._snapshot_ms = -1
+        begin = self._restore()
+        self._heard = dict(closed_sessions(directory, begin, machine.session_ms))
+        self._resumed_ms = max(self._heard, default=-1)
+        self.reader = LogReader(directory, READER, start=begin)
+
+    def __enter__(self) -> Self:
+        self.reader.ack(self.reader.position)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.reader.close()
+
+    def turn(self, budget_s: float = BUDGET_S) -> Turn:
+        """Reads a batch, decides what is due in it and appends that.
+
+        Raises LogFull or LogBroken when the log takes nothing; the decisions are kept and written by the next turn.
+        """
+        self._write()
+        batch = self.reader.read(max_records=BATCH)
+        sessions = skipped = 0
+        spent_s = 0.0
+        for entry in batch.entries:
+            due = self._due(entry.stamp)
+            if due is not None and spent_s < budget_s:
+                spent_s += self._decide(due)
+                sessions += 1
+            elif due is not None:
+                skipped += 1
+                self.machine.skip()
+            self._take(entry)
+        catalogue.scheduler_skipped.inc(skipped)
+        self._write()
+        if batch.entries:
+            self._remember()
+        return Turn(len(batch.entries), sessions, skipped, spent_s, batch.lost_bytes, bool(batch.entries))
+
+    def _due(self, stamp: int) -> int | None:
+        """The session that has to open before `stamp`; what an earlier run decided is taken from what it wrote."""
+        due = self.machine.due(stamp)
+        if self._heard:
+            for session_ms in sorted(each for each in self._heard if each <= stamp // _SECOND_MS * _SECOND_MS):
+                self.machine.heard(session_ms, self._heard.pop(session_ms))
+        return due if due is not None and due > self._resumed_ms else None
+
+    def _decide(self, session_ms: int) -> float:
+        began_s = clock.monotonic_s()
+        try:
+            made = self.machine.decide(session_ms)
+        except Exception as error:
+            log.exception("session_failed", error=error, session_ms=session_ms)
+            catalogue.scheduler_sessions.labels("failed").inc()
+            self.machine.settle(session_ms)
+            return clock.monotonic_s() - began_s
+        self._unwritten += made
+        took_s = clock.monotonic_s() - began_s
+        catalogue.scheduler_sessions.labels("closed").inc()
+        catalogue.scheduler_session.observe(took_s)
+        for each in made:
+            catalogue.scheduler_decisions.labels(each.data.kind).inc()
+            if each.data.kind == "diverged":
+                catalogue.scheduler_diverged.labels(each.data.detail or "").inc()
+        return took_s
+
+    def _take(self, entry: Entry) -> None:
+        record = told(entry.line)
+        if record is not None:
+            self.machine.take(record)
+
+    def _write(self) -> None:
+        if self._unwritten:
+            self._append(self._unwritten)
+            self._unwritten = []
+
+    def _remember(self) -> None:
+        """A snapshot when it is time for one; everything before it may then leave the log."""
+        stamp = self.machine.stamp
+        if self._snapshot_ms < 0:
+            self._snapshot_ms = stamp
+        if stamp - self._snapshot_ms < snapshots.EVERY_MS:
+            return
+        self._snapshot_ms = stamp
+        position = self.reader.position
+        try:
+            snapshots.write(self._folder, stamp, position, self.machine.encode())
+            snapshots.prune(self._folder, self._directory)
+        except OSError as error:
+            log.error("snapshot_not_written", error=str(error), folder=str(self._folder))
+            return
+        self.reader.ack(position)
+
+    def _restore(self) -> Position:
+        """Takes the newest snapshot that can be used; where the log goes on behind it."""
+        for each in reversed(snapshots.usable(self._folder, self._directory)):
+            try:
+                self.machine.restore(each.read())
+            except (OSError, zlib.error, Terminal) as error:
+                log.warning("snapshot_not_used", path=str(each.path), error=str(error))
+                continue
+            self._snapshot_ms = each.stamp
+            return each.position
+        return BEGINNING
+
+
+def told(line: bytes) -> Record | None:
+    """The record of a line, if it may say something of the cluster's objects; the many others are not even decoded."""
+    head = line[:_HEAD]
+    if _DECISION in head or _EVENT in head:
+        return None
+    try:
+        return codec.decode(line)
+    except codec.Undecodable:
+        return None  # the aggregation puts it into the dead letter
+
+
+def closed_sessions(directory: Path, begin: Position, after_ms: int) -> Iterator[tuple[int, list[Decision]]]:
+    """What earlier runs wrote behind `begin`: the decisions of each session after `after_ms` whose close is there."""
+    open_: dict[int, list[Decision]] = {}
+    with LogReader(directory, READER, start=begin) as reader:
+        while (batch := reader.read()).entries:
+            for entry in batch.entries:
+                decision = _decision(entry.line)
+                if decision is None or decision.source != "shadow" or decision.session_ms <= after_ms:
+                    continue
+                if decision.kind == "close":
+                    yield decision.session_ms, open_.pop(decision.session_ms, [])
+                else:
+                    open_.setdefault(decision.session_ms, []).append(decision)
+
+
+def _decision(line: bytes) -> Decision | None:
+    if _DECISION not in line:
+        return None
+    try:
+        record = codec.decode(line)
+    except codec.Undecodable:
+        return None
+    return record.data if isinstance(record, DecisionRecord) else None
