@@ -1,0 +1,116 @@
+"""A cluster as kube-scheduler sees it, opened once for all pods that wait.
+
+It differs from what a session of Volcano's works on in three things. A node that is not ready is as good as any: only its
+taints keep pods away. Room that is being given back is not free before it is. And a pod that was promised a node (its
+`nominatedNodeName`, or a place in its gang) holds it against pods that do not go before it, so pods can be put on nodes
+for a while (`held`), and taken off (`without`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from pipeline.records import matching
+from pipeline.records.matching import Traits
+from scheduler_core.cache.reading import PodSeen
+from scheduler_core.foreign.world import World
+from scheduler_core.model import snapshot, status
+from scheduler_core.model.facts import ClusterFacts, NodeFacts
+from scheduler_core.model.policy import PluginChoice, Policy
+from scheduler_core.model.tasks import NOWHERE, Task
+from scheduler_core.plugins.predicates import UNDONE, Predicates
+from scheduler_core.session.session import Session
+
+NAME = "kube-scheduler"
+"""The policy that decisions of this room name."""
+_FILTERS = PluginChoice(Predicates.name, frozenset({"predicate"}), {UNDONE: "back"})
+_POLICY = Policy(NAME, (), ((_FILTERS,),))
+Place = tuple[Task, int]
+"""A task, and the row on which it counts."""
+
+
+class Cluster:
+    """`seen` are the pods that wait, `tasks` the same in the session, by uid. `names` are the nodes, by row."""
+
+    def __init__(self, world: World) -> None:
+        facts = world.facts
+        nodes = tuple(each if each.ready else msgspec.structs.replace(each, ready=True) for each in facts.nodes)
+        self.session = Session(
+            snapshot.build(ClusterFacts(nodes=nodes, pods=facts.pods)), _POLICY, {Predicates.name: Predicates}, 0
+        )
+        self.world = world
+        self.facts = {pod.uid: pod for pod in facts.pods}
+        self.seen: dict[str, PodSeen] = {each.facts.uid: each for each in world.waiting}
+        self.tasks = self.session.snapshot.tasks
+        self.table = self.session.nodes
+        self.names = self.table.names
+        by_name = {node.name: node for node in facts.nodes}
+        self.traits = [_traits(by_name[name]) for name in self.names]
+        self._promised = [
+            (self.tasks[uid], self.table.rows[each.facts.nominated_node])
+            for uid, each in sorted(self.seen.items())
+            if each.facts.nominated_node in self.table.rows
+        ]
+
+    def promised(self, task: Task) -> list[Place]:
+        """The places that this task has to leave free: those promised to others of its priority and above."""
+        return [
+            (each, row)
+            for each, row in self._promised
+            if each is not task and each.row == NOWHERE and each.pod_priority >= task.pod_priority
+        ]
+
+    def on(self, row: int) -> list[Task]:
+        """The pods on a node, as they are now."""
+        return list(self.table.tasks[row].values())
+
+    @contextmanager
+    def held(self, places: Iterable[Place]) -> Iterator[None]:
+        """While this lasts, these tasks are on these rows."""
+        taken: list[Task] = []
+        try:
+            for task, row in places:
+                self.put(task, row)
+                taken.append(task)
+            yield
+        finally:
+            for task in reversed(taken):
+                self.take(task)
+
+    @contextmanager
+    def without(self, tasks: Iterable[Task]) -> Iterator[None]:
+        """While this lasts, these pods are on no node."""
+        left = [(task, task.row, task.status) for task in tasks]
+        try:
+            for task, _, _ in left:
+                self.take(task)
+            yield
+        finally:
+            for task, row, state in left:
+                self.put(task, row, state)
+
+    def put(self, task: Task, row: int, state: int = status.ALLOCATED) -> None:
+        """A task counts as on a node from now on."""
+        task.row, task.status = row, state
+        self.table.hold(row, task)
+        self.session.tell_allocated(task)
+
+    def take(self, task: Task) -> None:
+        """A task is on no node any more."""
+        self.session.tell_deallocated(task)
+        self.table.hold(task.row, task, -1)
+        task.row, task.status = NOWHERE, status.PENDING
+
+
+def _traits(node: NodeFacts) -> Traits:
+    """A node with the taints it has, and those it will get: what a cordon and a lost kubelet stand for."""
+    taints = list(node.taints)
+    if node.unschedulable:
+        taints.append((matching.UNSCHEDULABLE, "", "NoSchedule"))
+    if not node.ready:
+        taints.append((matching.NOT_READY, "", "NoSchedule"))
+    hard = tuple(dict.fromkeys(taint for taint in taints if taint[2] in ("NoSchedule", "NoExecute")))
+    return Traits(node.name, node.labels, hard)

@@ -1,0 +1,203 @@
+"""Every pod that waits for another scheduler than Volcano, with why: the decisions of this room.
+
+A pod that is promised a node whose pods are still leaving waits for them. A pod behind a scheduling gate, and one whose
+gang does not exist or is not complete, is told by what it lacks; no node was looked at. A member that would fit carries
+the reason of the first member that does not. All others have the nodes by the filters that refuse them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from pipeline.records import reasons
+from pipeline.records.decisions import Decision, FailureSet
+from pipeline.records.jobs import JobRef
+from scheduler_core.cache.mirror import Mirror
+from scheduler_core.cache.reading import PodSeen
+from scheduler_core.foreign import gangs, lacking, preemption, texts, world
+from scheduler_core.foreign.cluster import NAME, Cluster
+from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.gangs import Gang
+from scheduler_core.foreign.reasons import Leading, Reasons
+from scheduler_core.foreign.world import World
+from scheduler_core.model.tasks import Task
+from scheduler_core.model.why import Why
+
+
+def decide(mirror: Mirror, session_ms: int) -> list[Decision]:
+    """The decisions on what a mirror knows, at a time of the log."""
+    return explain(world.of_mirror(mirror), session_ms)
+
+
+def explain(known: World, session_ms: int) -> list[Decision]:
+    """One attribution for each pod that waits, in the order of their names; none while nothing waits."""
+    if not known.waiting:
+        return []
+    found = Explaining(Cluster(known), session_ms)
+    decisions = {each.task: each for each in found.all()}
+    return [decisions[task] for task in sorted(decisions, key=str)]
+
+
+def message(known: World, uid: str) -> str:
+    """What kube-scheduler would write about a pod that waits, after an attempt at it on what is known; empty if a node
+    takes it, or if it would not be tried."""
+    found = Explaining(Cluster(known), 0)
+    return found.message(uid)
+
+
+class Explaining:
+    """The explanation of one cluster at one time."""
+
+    def __init__(self, cluster: Cluster, session_ms: int) -> None:
+        self.cluster = cluster
+        self.filters = Filters(cluster)
+        self.reasons = Reasons(cluster, self.filters)
+        self.session_ms = session_ms
+        self._alike = Counter(_kind_of(cluster, seen) for seen in cluster.seen.values())
+
+    def all(self) -> Iterator[Decision]:
+        """Decisions on all pods that wait; members of one group one after the other."""
+        groups = gangs.of_cluster(self.cluster)
+        for uid, seen in self.cluster.seen.items():
+            gang = groups.get(seen.native_group)
+            if seen.facts.gates:
+                message = f"waits behind the scheduling gates {', '.join(seen.facts.gates)}"
+                yield self._decision(seen, Why(reasons.NOT_ADMITTED, "gated", message=message))
+            elif gang is None or (gang.facts is None and seen.tried) or (gang.facts is not None and not gang.minimum):
+                yield self._alone(self.cluster.tasks[uid])
+        for gang in groups.values():
+            yield from self._of_gang(gang)
+
+    def message(self, uid: str) -> str:
+        """The words of kube-scheduler about one pod."""
+        task, seen = self.cluster.tasks[uid], self.cluster.seen[uid]
+        gang = gangs.of_cluster(self.cluster).get(seen.native_group)
+        if gang is None or (gang.facts is not None and not gang.minimum):
+            judged = self.filters.judge(task)
+            return "" if judged.fits.any() else texts.of_pod(self.cluster, self.filters, task, judged)
+        if gang.incomplete or gang.facts is None or seen.facts.gates:
+            return ""
+        return self._message_of_member(gang, task)
+
+    def _message_of_member(self, gang: Gang, task: Task) -> str:
+        with gangs.tried(self.cluster, self.filters, gang) as attempt:
+            for other, judged in attempt.refused:
+                if other is task:
+                    return texts.of_filters(self.filters, judged)
+            if attempt.scheduled >= gang.minimum:
+                return ""
+            fits = task in attempt.fitting
+            return texts.of_member(gang.minimum, attempt.scheduled, len(attempt.left), fits=fits)
+
+    # --- pods of no gang -----------------------------------------------------------------------------------------------
+
+    def _alone(self, task: Task) -> Decision:
+        return self._by_nodes(task, self.filters.judge(task))
+
+    def _by_nodes(self, task: Task, judged: Judged) -> Decision:
+        seen = self.cluster.seen[task.uid]
+        victims = self._victims(task)
+        if victims is not None:
+            return self._decision(seen, victims, node=task.nominated)
+        alike = self._alike[_kind_of(self.cluster, seen)]
+        leading = self.reasons.of(task, judged, alike)
+        if leading is None:
+            nodes = int(judged.fits.sum())
+            why = Why(reasons.SCHEDULER_BACKLOG, "not_tried", message=f"{nodes} nodes take it as they are")
+            return self._decision(seen, why)
+        return self._refused(task, judged, leading, alike)
+
+    def _refused(self, task: Task, judged: Judged, leading: Leading, alike: int) -> Decision:
+        said = texts.of_filters(self.filters, judged)
+        message = f"{leading.why.message}; {said}" if leading.why.message and not judged.early else said
+        found = self._decision(self.cluster.seen[task.uid], msgspec.structs.replace(leading.why, message=message))
+        found.nodes, found.total_nodes = leading.nodes, len(judged.first)
+        if not judged.early:
+            found.failure_sets = tuple(self._sets(judged))
+            found.helps = lacking.helps(self.cluster, self.filters, self.reasons, task, judged, leading.why, alike)
+        return found
+
+    def _sets(self, judged: Judged) -> Iterator[FailureSet]:
+        """Nodes by what refuses them, most nodes first."""
+        counts = Counter(judged.first.tolist())
+        for code, nodes in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            yield FailureSet(tuple(check.name for check in self.filters.failed(code)), nodes)
+
+    def _victims(self, task: Task) -> Why | None:
+        """Who has to go before the pod gets the node that it was promised."""
+        row = self.cluster.table.rows.get(task.nominated, -1)
+        going = preemption.leaving(self.cluster, task, row) if row >= 0 else []
+        if not going:
+            return None
+        names = ", ".join(sorted(each.key for each in going))
+        return Why(reasons.WAITING_VICTIMS, message=f"it gets {task.nominated} when {names} {_have(going)} gone")
+
+    # --- gangs -----------------------------------------------------------------------------------------------------------
+
+    def _of_gang(self, gang: Gang) -> Iterator[Decision]:
+        if gang.facts is None:
+            for task in gang.waiting:
+                seen = self.cluster.seen[task.uid]
+                if not seen.tried:  # no scheduler says a word on pods of a group that is not there
+                    why = Why(reasons.GANG_INCOMPLETE, "group_missing", message=f"PodGroup {gang.name} does not exist")
+                    yield self._decision(seen, why)
+        elif gang.incomplete:
+            said = f"{gang.alive} of {gang.minimum} members of {gang.name} exist"
+            for task in gang.waiting:
+                why = Why(reasons.GANG_INCOMPLETE, "members_missing", message=said)
+                yield self._decision(self.cluster.seen[task.uid], why)
+        elif gang.minimum:
+            yield from self._complete(gang)
+
+    def _complete(self, gang: Gang) -> Iterator[Decision]:
+        with gangs.tried(self.cluster, self.filters, gang) as attempt:
+            told = [self._by_nodes(task, judged) for task, judged in attempt.refused]
+        yield from told
+        other = told[0] if told and attempt.scheduled < gang.minimum else None
+        for task in (*attempt.fitting, *attempt.left):
+            said = texts.of_member(
+                gang.minimum, attempt.scheduled, len(attempt.left), fits=task in attempt.fitting
+            )  # fmt: skip
+            yield self._member(task, said, other)
+
+    def _member(self, task: Task, said: str, other: Decision | None) -> Decision:
+        """A member that is not refused itself: its gang waits for another, or it is about to get its place."""
+        seen = self.cluster.seen[task.uid]
+        if other is None or other.reason is None:
+            why = Why(reasons.SCHEDULER_BACKLOG, "not_tried", message="its gang fits as it is")
+            return self._decision(seen, why)
+        why = Why(other.reason, other.detail or "", other.resource or "", f"{said}; see {other.task}")
+        found = self._decision(seen, why)
+        found.nodes, found.total_nodes = other.nodes, other.total_nodes
+        return found
+
+    # --- records ---------------------------------------------------------------------------------------------------------
+
+    def _decision(self, seen: PodSeen, why: Why, node: str | None = None) -> Decision:
+        facts = seen.facts
+        return Decision(
+            source="shadow",
+            policy=NAME,
+            session_ms=self.session_ms,
+            kind="attribution",
+            job=seen.job or JobRef("Pod", facts.namespace, facts.name, facts.uid),
+            task=f"{facts.namespace}/{facts.name}",
+            node=node,
+            reason=why.reason,
+            detail=why.detail or None,
+            resource=why.resource or None,
+            message=why.message,
+        )
+
+
+def _kind_of(cluster: Cluster, seen: PodSeen) -> tuple[str, int]:
+    """The job of a pod, and what it asks: equal for pods that need as many places together."""
+    job = seen.facts.uid if seen.job is None else seen.job.uid
+    return job, cluster.tasks[seen.facts.uid].cls.number
+
+
+def _have(tasks: list[Task]) -> str:
+    return "has" if len(tasks) == 1 else "have"
