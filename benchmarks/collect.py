@@ -97,7 +97,7 @@ def _happenings(data: bytes) -> Iterator[tell.Happening]:
     """As a reflector tells them: the frames that a chunk completes."""
     splitter, reader = LineSplitter(), frames.Reader(shapes.shape_of("", "Pod"))
     for begin in range(0, len(data), CHUNK):
-        decoded = [each for line in splitter.feed(data[begin : begin + CHUNK]) for each in reader.decode(line)]
+        decoded = reader.read(splitter.feed(data[begin : begin + CHUNK]))
         found = [each for each in decoded if isinstance(each, frames.Frame)]
         if found:
             yield tell.Frames(BEGIN_MS, found)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -123,15 +124,25 @@ class Reader:
 
     def decode(self, line: bytes) -> list[Frame | BadLine]:
         """As `decode` of this module."""
-        if self._decoder is None:
-            return decode(line)
-        text, lossy = _as_utf8(line)
-        try:
-            found = self._decoder.decode(text)
-        except _BROKEN:
-            return decode(line)  # no frame of an object, or none that fits
-        shape: Shape = found.object
-        return [Frame(found.type, _DECODED, shape.metadata.resource_version, text, lossy, shape=shape)]
+        return self.read([line])
+
+    def read(self, lines: Iterable[bytes]) -> list[Frame | BadLine]:
+        """Everything the lines hold, in order."""
+        found: list[Frame | BadLine] = []
+        decoder = self._decoder
+        for line in lines:
+            if decoder is None:
+                found += decode(line)
+                continue
+            text, lossy = (line, False) if line.isascii() else _as_utf8(line)
+            try:
+                envelope = decoder.decode(text)
+            except _BROKEN:
+                found += decode(line)  # no frame of an object, or none that fits
+                continue
+            shape: Shape = envelope.object
+            found.append(Frame(envelope.type, _DECODED, shape.metadata.resource_version, text, lossy, shape=shape))
+        return found
 
 
 def _envelope_of(shape: type[Shape]) -> Any:

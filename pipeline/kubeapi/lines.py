@@ -25,15 +25,20 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Lines that this chunk completes, without their newline."""
-        end = chunk.rfind(b"\n")
+        end = chunk.find(b"\n")
         if end < 0:
             self._hold(chunk)
             return []
-        first, *rest = chunk[:end].split(b"\n")
-        self._hold(first)
-        lines = [b"".join(self._parts), *(self._cut(line) for line in rest)]
+        self._hold(chunk[:end])
+        lines = [b"".join(self._parts)]
+        begin = end + 1
+        while (end := chunk.find(b"\n", begin)) >= 0:  # `split` looks at each byte, this at many at a time
+            lines.append(chunk[begin:end])
+            begin = end + 1
         self._parts, self.pending_bytes = [], 0
-        self._hold(chunk[end + 1 :])
+        self._hold(chunk[begin:])
+        if len(chunk) > self._max_line_bytes:
+            lines = [self._cut(line) for line in lines]
         return [line for line in lines if line and not line.isspace()]
 
     def _hold(self, part: bytes) -> None:

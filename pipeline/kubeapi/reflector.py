@@ -238,8 +238,7 @@ class Reflector:
                 raise StreamSilent(f"bytes came, but no frame for {self._options.silent_s:g} s")
 
     def _tell_lines(self, lines: list[bytes], at_ms: int) -> Iterator[Happening]:
-        decoded = (each for line in lines for each in self._decode(line))
-        for sort, run in itertools.groupby(decoded, _sort_of):
+        for sort, run in itertools.groupby(self._decoded(lines), _sort_of):
             if sort == _BAD:
                 yield from self._tell_bad([each for each in run if isinstance(each, BadLine)], at_ms)
                 continue
@@ -250,8 +249,9 @@ class Reflector:
                 self._tell_bookmarks(found, at_ms) if sort == frames.BOOKMARK else self._tell_objects(found, at_ms)
             )
 
-    def _decode(self, line: bytes) -> list[Frame | BadLine]:
-        return self._reader.decode(line) if self._version else frames.decode(line)
+    def _decoded(self, lines: list[bytes]) -> list[Frame | BadLine]:
+        """In a list that streams objects stay JSON, as in pages."""
+        return self._reader.read(lines) if self._version else _undecoded.read(lines)
 
     def _tell_bad(self, lines: list[BadLine], at_ms: int) -> Iterator[Happening]:
         self.progress.bad_lines += len(lines)
@@ -419,6 +419,7 @@ _MOST_PATIENCE = 2
 _STATES = {Action.DISABLE_KEEP_OTHERS: State.FORBIDDEN, Action.NOT_SERVED: State.NOT_SERVED}
 
 _BAD = ""
+_undecoded = frames.Reader()
 
 
 def _sort_of(item: Frame | BadLine) -> str:
