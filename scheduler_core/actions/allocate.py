@@ -34,14 +34,15 @@ def execute(session: Session) -> None:
     """Runs the action."""
     remembers = arguments.truth(session.policy.arguments_of(NAME), "predicateErrorCacheEnable", default=True)
     tasks: dict[str, list[Task]] = {}
-    jobs: dict[str, Heap[Job]] = {}
+    able: dict[str, list[Job]] = {}
     queues: dict[str, Queue] = {}
     for job in _able(session):
         waiting = session.orders.sorted_tasks(task for task in job.pending() if task.open and not task.cls.best_effort)
         if waiting:
             tasks[job.uid] = waiting[::-1]
             queues[job.queue.name] = job.queue
-            jobs.setdefault(job.queue.name, session.orders.job_heap()).push(job)
+            able.setdefault(job.queue.name, []).append(job)
+    jobs = {name: session.orders.job_heap(waiting) for name, waiting in able.items()}
     order = session.orders.queue_heap(queues.values())
     while order:
         queue = order.pop()
@@ -134,15 +135,15 @@ class Placer:
     def _equal(self, waiting: list[Task]) -> bool:
         """Places equal tasks off the end of `waiting` in one step where that is the same as one by one; False if none."""
         session, job = self.session, self.job
-        if not self._plain or len(waiting) < 2:
+        if not self._plain:
             return False
         task = waiting[-1]
-        most = min(len(waiting), session.missing(job))
-        if most < 2 or not session.judges.of(task.cls).alone(task):
+        judge = session.judges.of(task.cls)
+        if not judge.alone(task):
             return False
-        equal = _run(waiting, most, job.failed_roles)
+        equal = _run(waiting, min(len(waiting), session.missing(job)), job.failed_roles)
         tasks = equal[: session.allocatable_together(job.queue, task, len(equal))]
-        rows = session.judges.of(task.cls).fill(tasks)
+        rows = judge.fill(tasks)
         if not rows:
             return False
         del waiting[-len(rows) :]

@@ -33,7 +33,8 @@ def order(session: Session) -> list[Task]:
     jobs: dict[str, Heap[Job]] = {}
     queues: dict[str, Queue] = {}
     for job in session.jobs.values():
-        if job.is_pending or session.invalid(job) is not None:
+        may = job.pending_best_effort or job.by_status[status.PIPELINED]
+        if not may or job.is_pending or session.invalid(job) is not None:
             continue
         queues[job.queue.name] = job.queue
         jobs.setdefault(job.queue.name, session.orders.job_heap()).push(job)

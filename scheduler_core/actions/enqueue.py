@@ -7,22 +7,22 @@ let in unasked.
 from __future__ import annotations
 
 from scheduler_core.model.jobs import Job, Queue
-from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
 
 
 def execute(session: Session) -> None:
     """Runs the action."""
-    waiting: dict[str, Heap[Job]] = {}
+    waiting: dict[str, list[Job]] = {}
     queues: dict[str, Queue] = {}
     for job in session.jobs.values():
         queues[job.queue.name] = job.queue
         if job.is_pending:
-            waiting.setdefault(job.queue.name, session.orders.job_heap()).push(job)
+            waiting.setdefault(job.queue.name, []).append(job)
+    heaps = {name: session.orders.job_heap(jobs) for name, jobs in waiting.items()}
     order = session.orders.queue_heap(queues.values())
     while order:
         queue = order.pop()
-        jobs = waiting.get(queue.name)
+        jobs = heaps.get(queue.name)
         if not jobs:
             continue
         _try(session, jobs.pop())

@@ -110,11 +110,17 @@ class Job:
         """Changes a task's state."""
         before = task.status
         del self.by_status[before][task.uid]
-        if status.IS_HOLDING[before] and status.IS_HOLDING[state] and not self.role_minimums:
-            self.by_status[state][task.uid] = task
-        else:
-            self._count(task, before, -1)
-            self._enter(task, state)
+        self._count(task, before, -1)
+        self._enter(task, state)
+        task.status = state
+
+    def hold_on(self, task: Task, state: int) -> None:
+        """Changes the state of a task that holds a place before and after, so that hardly anything needs counting."""
+        if self.role_minimums:
+            self.move(task, state)
+            return
+        del self.by_status[task.status][task.uid]
+        self.by_status[state][task.uid] = task
         task.status = state
 
     def move_together(self, tasks: Sequence[Task], state: int) -> None:
@@ -172,6 +178,14 @@ class Job:
     def count(self, *states: int) -> int:
         """Number of tasks in these states."""
         return sum(len(self.by_status[state]) for state in states)
+
+    @property
+    def valid(self) -> int:
+        """Number of tasks in `status.VALID`: all but those that leave, failed, or are in no known state."""
+        states = self.by_status
+        return (
+            len(self.tasks) - len(states[status.RELEASING]) - len(states[status.FAILED]) - len(states[status.UNKNOWN])
+        )
 
     # --- gang arithmetic -------------------------------------------------------------------------------------------
 

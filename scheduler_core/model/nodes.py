@@ -73,6 +73,10 @@ class Cells:
         """Some of the rows."""
         raise NotImplementedError
 
+    def everywhere(self, place: int) -> bool:
+        """Whether all nodes of the table have something of a resource."""
+        raise NotImplementedError
+
     def free(self, place: int) -> Number:
         """What will be idle when what is being released has gone and what is promised has come; may be below zero."""
         return self.idle[place] + self.releasing[place] - self.pipelined[place]
@@ -81,10 +85,11 @@ class Cells:
 class Columns(Cells):
     """All rows as arrays, views of one block: what belongs to a row is one column of it."""
 
-    __slots__ = ("block",)
+    __slots__ = ("block", "known")
 
     def __init__(self, block: Ints, width: int) -> None:
         self.block = block
+        self.known: dict[int, bool] = {}
         self.alloc, self.idle, self.releasing, self.pipelined, self.present = (
             block[kind * width : (kind + 1) * width] for kind in range(5)
         )
@@ -93,6 +98,12 @@ class Columns(Cells):
 
     def pick(self, rows: Ints) -> Cells:
         return Picked(self, rows)
+
+    def everywhere(self, place: int) -> bool:
+        found = self.known.get(place)
+        if found is None:
+            found = self.known[place] = bool((self.alloc[place] > 0).all())
+        return found
 
     def free_columns(self) -> Ints:
         """What is free of every resource, as a copy."""
@@ -133,6 +144,9 @@ class Picked(Columns):
 
     def pick(self, rows: Ints) -> Cells:
         return Picked(self.source, self.rows[rows])
+
+    def everywhere(self, place: int) -> bool:
+        return self.source.everywhere(place)
 
 
 class _Gathered:
@@ -183,6 +197,9 @@ class Row(Cells):
             and self.releasing == other.releasing
             and self.pipelined == other.pipelined
         )
+
+    def everywhere(self, place: int) -> bool:
+        return bool(self.alloc[place] > 0)
 
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
         return then if condition else otherwise
@@ -284,8 +301,9 @@ class NodeTable:
         cls = task.cls
         if self.track_pods:
             for place, amount in cls.items:
-                idle[place] -= sign * amount
-                present[place] += sign * amount
+                amount *= sign
+                idle[place] -= amount
+                present[place] += amount
             _count(row, cls, sign)
         else:
             for place, amount in cls.items:
@@ -392,4 +410,4 @@ def _count(row: Row, cls: TaskClass, sign: int) -> None:
 Filter = Callable[[Cells], Number]
 """True where a node is refused."""
 Score = Callable[[Cells], Number]
-"""The higher, the better."""
+"""The higher, the better. One that has a method `on_row` is asked that for a single row: the same, spelled for speed."""

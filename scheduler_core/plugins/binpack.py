@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler_core.model.nodes import Cells, Number, Score
+from scheduler_core.model.nodes import Cells, Number, Row, Score
 from scheduler_core.model.tasks import Demand
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
@@ -37,16 +37,38 @@ class Binpack(Plugin):
         weights = sum(weight for _, _, weight in terms)
         if self.weight == 0 or weights <= 0:
             return
-        factor = _MOST * self.weight / weights
+        yield Packed(terms, _MOST * self.weight / weights)
 
-        def score(cells: Cells) -> Number:
-            total: Number = 0.0
-            over: Number = False
-            for place, amount, weight in terms:
-                alloc = cells.alloc[place]
-                used = alloc - cells.idle[place] + amount
+
+class Packed:
+    """The score of one demand; `terms` are (place, amount, weight) of what it asks for."""
+
+    def __init__(self, terms: list[tuple[int, int, int]], factor: float) -> None:
+        self.terms = terms
+        self.factor = factor
+
+    def __call__(self, cells: Cells) -> Number:
+        total: Number = 0.0
+        over: Number = False
+        for place, amount, weight in self.terms:
+            alloc = cells.alloc[place]
+            used = alloc - cells.idle[place] + amount
+            if cells.everywhere(place):
+                total = total + weight * (used / alloc)
+                over = over | (used > alloc)
+            else:
                 total = total + cells.where(alloc > 0, weight * (used / cells.most(alloc, 1)), 0.0)
                 over = over | ((alloc > 0) & (used > alloc))
-            return cells.where(over, 0.0, total * factor)
+        return cells.where(over, 0.0, total * self.factor)
 
-        yield score
+    def on_row(self, row: Row) -> float:
+        """The same in plain numbers."""
+        total = 0.0
+        for place, amount, weight in self.terms:
+            alloc = row.alloc[place]
+            if alloc > 0:
+                used = alloc - row.idle[place] + amount
+                if used > alloc:
+                    return 0.0
+                total += weight * (used / alloc)
+        return total * self.factor

@@ -10,7 +10,6 @@ votes of the plugin, each with the reason.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -53,6 +52,7 @@ class Capacity(Plugin):
             self._stand_alone(session)
         for account in self.accounts.values():
             account.settle_deserved()
+            account.settle_path()
             self._share(account)
 
     def _stand_alone(self, session: Session) -> None:
@@ -92,24 +92,9 @@ class Capacity(Plugin):
 
     def queue_order(self, queue: Queue) -> Any:
         if self.in_tree:
-            return _InTree(self, self.accounts[queue.name])
+            return _InTree(self.accounts[queue.name])
         account = self.accounts[queue.name]
         return (-queue.priority, account.share, account.deserves_nothing)
-
-    def compare(self, one: Account, other: Account) -> int:
-        """Order in a tree: leaves first, then by the shares of what lies below the nearest common ancestor."""
-        if one is other:
-            return 0
-        if one.queue.priority != other.queue.priority:
-            return other.queue.priority - one.queue.priority
-        if bool(one.children) != bool(other.children):
-            return 1 if one.children else -1
-        if not one.children:
-            level = _common_level(one, other)
-            one, other = _below(one, level), _below(other, level)
-        if one.share != other.share:
-            return -1 if one.share < other.share else 1
-        return one.deserves_nothing - other.deserves_nothing
 
     def victim_queue_order(self, one: Queue, other: Queue, preemptor: Queue) -> int:
         """In a tree the nearer relative loses first."""
@@ -319,9 +304,10 @@ def _below_deserved(account: Account, request: Resource) -> bool:
 
 def _common_level(one: Account, other: Account) -> int:
     """How many levels below the root the paths of two queues agree."""
+    mine, theirs = one.ancestors, other.ancestors
     level = 0
-    for at, (mine, theirs) in enumerate(zip(one.ancestors, other.ancestors, strict=False)):
-        if mine is not theirs:
+    for at in range(1, min(len(mine), len(theirs))):
+        if mine[at] is not theirs[at]:
             break
         level = at
     return level
@@ -332,18 +318,37 @@ def _below(account: Account, level: int) -> Account:
     return account.ancestors[level + 1] if level + 1 < len(account.ancestors) else account
 
 
-@functools.total_ordering
 class _InTree:
     """The key of a queue in a tree: two are compared as they stand now."""
 
-    def __init__(self, plugin: Capacity, account: Account) -> None:
-        self.plugin = plugin
+    __slots__ = ("account",)
+
+    def __init__(self, account: Account) -> None:
         self.account = account
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _InTree) and self.plugin.compare(self.account, other.account) == 0
+        return isinstance(other, _InTree) and (
+            self.account is other.account or compare(self.account, other.account) == 0
+        )
 
     def __lt__(self, other: _InTree) -> bool:
-        return self.plugin.compare(self.account, other.account) < 0
+        return compare(self.account, other.account) < 0
+
+    def __le__(self, other: _InTree) -> bool:
+        return compare(self.account, other.account) <= 0
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def compare(one: Account, other: Account) -> int:
+    """Order in a tree: leaves first, then by the shares of what lies below the nearest common ancestor."""
+    if one.standing != other.standing:
+        return -1 if one.standing < other.standing else 1
+    if not one.children:
+        for mine, theirs in zip(one.path, other.path, strict=False):
+            if mine is not theirs:
+                one, other = mine, theirs
+                break
+    if one.share != other.share:
+        return -1 if one.share < other.share else 1
+    return one.deserves_nothing - other.deserves_nothing

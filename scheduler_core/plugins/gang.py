@@ -59,7 +59,7 @@ class Gang(Plugin):
     def job_valid(self, job: Job) -> Why | None:
         if not _roles_exist(job):
             return self._incomplete(NOT_ENOUGH_PODS_OF_ROLE, "Not enough valid pods of each task for gang-scheduling")
-        valid = job.count(*status.VALID)
+        valid = job.valid
         if valid < job.min_member:
             text = f"Not enough valid tasks for gang-scheduling, valid: {valid}, min: {job.min_member}"
             return self._incomplete(NOT_ENOUGH_TASKS, text)

@@ -12,12 +12,12 @@ half of what evenness gains. Evenness is a hundred less the standard deviation o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from pipeline.records.shapes.pod import TopologySpreadConstraint
-from scheduler_core.model.nodes import Bools, Cells, Floats, Ints, Number, Score
+from scheduler_core.model.nodes import Bools, Cells, Floats, Ints, Number, Row, Score
 from scheduler_core.model.resources import CPU, MEMORY
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations
@@ -55,25 +55,11 @@ class NodeOrder(Plugin):
 
     def row_scores(self, demand: Demand) -> Iterable[Score]:
         if self.weight["leastrequested"]:
-            yield _weighted(self.weight["leastrequested"], lambda cells: _requested(cells, demand, _least))
+            yield _weighted(self.weight["leastrequested"], Requested(demand, least=True))
         if self.weight["mostrequested"]:
-            yield _weighted(self.weight["mostrequested"], lambda cells: _requested(cells, demand, _most))
+            yield _weighted(self.weight["mostrequested"], Requested(demand, least=False))
         if self.weight["balancedresource"] and not demand.best_effort:
-            yield _weighted(self.weight["balancedresource"], self._balanced(demand))
-
-    def _balanced(self, demand: Demand) -> Score:
-        places = [CPU, MEMORY]
-        gpu = self.axis.index.get(_GPU)
-        if gpu is not None and demand.request.values[gpu] > 0:
-            places.append(gpu)
-        asked = [int(demand.request.values[place]) for place in places]
-        nothing = [0] * len(places)
-
-        def score(cells: Cells) -> Number:
-            gain = _evenness(cells, places, asked) - _evenness(cells, places, nothing)
-            return 50 + (50 + gain) // 2
-
-        return score
+            yield _weighted(self.weight["balancedresource"], Balanced(demand, self.axis.index.get(_GPU)))
 
     # --- between nodes -----------------------------------------------------------------------------------------------
 
@@ -179,68 +165,108 @@ def _weighted(weight: int, score: Score) -> Score:
     return score if weight == 1 else lambda cells: weight * score(cells)
 
 
-def _requested(cells: Cells, demand: Demand, of: Callable[[Cells, Number, Number], Number]) -> Number:
-    """The mean over cpu and memory, of those that the node has."""
-    total: Number = 0
-    number: Number = 0
-    for place, at in _CORE:
-        alloc = cells.alloc[place]
-        has = alloc > 0
-        total = total + cells.where(has, of(cells, alloc, cells.scored[at] + demand.scored[at]), 0)
-        number = number + cells.where(has, 1, 0)
-    return total // cells.most(number, 1)
+class Requested:
+    """How little, or how much, of cpu and memory is asked on a node: the mean over those that it has."""
+
+    def __init__(self, demand: Demand, *, least: bool) -> None:
+        self.asked = demand.scored
+        self.of = _least if least else _most
+        self.least = least
+
+    def __call__(self, cells: Cells) -> Number:
+        if cells.everywhere(CPU) and cells.everywhere(MEMORY):
+            parts = [self.of(cells, cells.alloc[place], cells.scored[at] + self.asked[at]) for place, at in _CORE]
+            return (parts[0] + parts[1]) // 2
+        total: Number = 0
+        number: Number = 0
+        for place, at in _CORE:
+            alloc = cells.alloc[place]
+            has = alloc > 0
+            total = total + cells.where(has, self.of(cells, alloc, cells.scored[at] + self.asked[at]), 0)
+            number = number + cells.where(has, 1, 0)
+        return total // cells.most(number, 1)
+
+    def on_row(self, row: Row) -> int:
+        """The same in plain integers."""
+        total = number = 0
+        for place, at in _CORE:
+            alloc = row.alloc[place]
+            if alloc > 0:
+                number += 1
+                asked = row.scored[at] + self.asked[at]
+                if not self.least:
+                    total += min(asked, alloc) * _MOST // alloc
+                elif asked <= alloc:
+                    total += (alloc - asked) * _MOST // alloc
+        return total // number if number else 0
 
 
 def _least(cells: Cells, alloc: Number, asked: Number) -> Number:
-    return cells.where(asked > alloc, 0, (alloc - asked) * _MOST // cells.most(alloc, 1))
+    return cells.most(alloc - asked, 0) * _MOST // cells.most(alloc, 1)
 
 
 def _most(cells: Cells, alloc: Number, asked: Number) -> Number:
     return cells.least(asked, alloc) * _MOST // cells.most(alloc, 1)
 
 
-def _evenness(cells: Cells, places: list[int], asked: list[int]) -> Number:
-    """A hundred less the standard deviation of the used parts, over the resources that the node has."""
-    parts = []
-    number: Number = 0
-    total: Number = 0.0
-    for place, amount in zip(places, asked, strict=True):
-        alloc = cells.alloc[place]
-        has = alloc > 0
-        part = cells.where(has, cells.least((cells.present[place] + amount) / cells.most(alloc, 1), 1.0), 0.0)
-        parts.append((has, part))
-        number = number + cells.where(has, 1, 0)
-        total = total + part
+class Balanced:
+    """How much more even a node becomes with the task, from 0 to 100; cpu, memory, and devices if it asks for some."""
+
+    def __init__(self, demand: Demand, gpu: int | None) -> None:
+        self.places = [CPU, MEMORY]
+        if gpu is not None and demand.request.values[gpu] > 0:
+            self.places.append(gpu)
+        self.asked = [int(demand.request.values[place]) for place in self.places]
+        self._both = [np.array([[amount], [0]]) for amount in self.asked]
+
+    def __call__(self, cells: Cells) -> Number:
+        """With the task and without it at once, as two rows."""
+        parts = [_part(cells, place, both) for place, both in zip(self.places, self._both, strict=True)]
+        has = [cells.alloc[place] > 0 for place in self.places]
+        if len(parts) == 2 and cells.everywhere(CPU) and cells.everywhere(MEMORY):
+            deviation = abs(parts[0] - parts[1]) * 0.5
+        else:
+            deviation = _deviation(cells, has, parts)
+        even = np.floor((1 - deviation) * _MOST)
+        return 50 + np.floor((50 + (even[0] - even[1])) * 0.5)
+
+    def on_row(self, row: Row) -> int:
+        """The same in plain numbers."""
+        alloc, present = row.alloc, row.present
+        before, after = [], []
+        for place, amount in zip(self.places, self.asked, strict=True):
+            if alloc[place] > 0:
+                before.append(min(present[place] / alloc[place], 1.0))
+                after.append(min((present[place] + amount) / alloc[place], 1.0))
+        return 50 + (50 + _even(after) - _even(before)) // 2
+
+
+def _part(cells: Cells, place: int, asked: Ints) -> Floats:
+    """The used part of a resource; 0 where a node has none."""
+    found: Floats = np.minimum((cells.present[place] + asked) / cells.most(cells.alloc[place], 1), 1.0)
+    return found if cells.everywhere(place) else np.where(cells.alloc[place] > 0, found, 0.0)
+
+
+def _deviation(cells: Cells, has: list[Bools], parts: list[Floats]) -> Floats:
+    """The standard deviation of the parts that a node has; of two it is half their distance, without rounding on the way."""
+    number = sum(each.astype(np.int64) for each in has)
+    some = np.maximum(number, 1)
+    mean = sum(parts) / some
+    squares = sum(np.where(each, (part - mean) * (part - mean), 0.0) for each, part in zip(has, parts, strict=True))
+    low = np.minimum.reduce([np.where(each, part, 2.0) for each, part in zip(has, parts, strict=True)])
+    high = np.maximum.reduce([np.where(each, part, -1.0) for each, part in zip(has, parts, strict=True)])
+    return np.where(number == 2, abs(high - low) * 0.5, np.sqrt(squares / some))
+
+
+def _even(parts: list[float]) -> int:
+    """A hundred less the standard deviation of some used parts."""
     if len(parts) == 2:
-        deviation = cells.where(number == 2, abs((parts[0][1] - parts[1][1]) / 2), 0.0)
-    else:
-        deviation = cells.where(number == 2, _half_apart(cells, parts), _deviation(cells, parts, total, number))
-    return cells.floor((1 - deviation) * _MOST)
-
-
-def _deviation(cells: Cells, parts: list[tuple[Number, Number]], total: Number, number: Number) -> Number:
-    """The standard deviation of the parts that count."""
-    mean = total / cells.most(number, 1)
-    squares: Number = 0.0
-    for has, part in parts:
-        squares = squares + cells.where(has, (part - mean) * (part - mean), 0.0)
-    return cells.root(squares / cells.most(number, 1))
-
-
-def _half_apart(cells: Cells, parts: list[tuple[Number, Number]]) -> Number:
-    """Half the distance of two parts: what the deviation of two is, without rounding on the way."""
-    low, high = _ends(cells, parts)
-    return abs((high - low) / 2)
-
-
-def _ends(cells: Cells, parts: list[tuple[Number, Number]]) -> tuple[Number, Number]:
-    """The least and the most of the parts that count."""
-    low: Number = 2.0
-    high: Number = -1.0
-    for has, part in parts:
-        low = cells.least(low, cells.where(has, part, 2.0))
-        high = cells.most(high, cells.where(has, part, -1.0))
-    return low, high
+        return math.floor((1 - abs(parts[0] - parts[1]) / 2) * _MOST)
+    if len(parts) < 2:
+        return _MOST
+    mean = sum(parts) / len(parts)
+    squares = sum([(part - mean) * (part - mean) for part in parts])
+    return math.floor((1 - math.sqrt(squares / len(parts))) * _MOST)
 
 
 def _normalised(values: Floats) -> Floats:

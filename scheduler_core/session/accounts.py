@@ -19,7 +19,7 @@ class Account:
 
     __slots__ = (
         "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing", "elastic",
-        "guarantee", "inqueue", "queue", "real_capability", "request", "share",
+        "guarantee", "inqueue", "path", "queue", "real_capability", "request", "share", "standing",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
@@ -35,7 +35,9 @@ class Account:
         self.share = 0.0
         self.deserved_items: list[tuple[int, float]] = []
         self.deserves_nothing = self.deserved.is_empty()
+        self.standing = (0, False)
         self.ancestors: list[Account] = []
+        self.path: tuple[Account, ...] = (self,)
         self.children: list[Account] = []
 
     def settle_deserved(self) -> None:
@@ -44,6 +46,11 @@ class Account:
         self.deserved_items = [(place, values[place]) for place in self.deserved.used_places()]
         self.deserves_nothing = self.deserved.is_empty()
         self.share = largest_share(self.allocated.values, self.deserved_items)
+
+    def settle_path(self) -> None:
+        """Takes the tree as final: what comes first whatever is held, and the way from below the root down to here."""
+        self.standing = (-self.queue.priority, bool(self.children))
+        self.path = (*self.ancestors[1:], self)
 
     def charge(self, job: Job) -> None:
         """Takes a job into the account."""

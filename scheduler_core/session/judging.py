@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from scheduler_core.model.nodes import Bools, Cells, Codes, Filter, Floats, Ints, NodeTable, Score
+from scheduler_core.model.nodes import Bools, Cells, Codes, Columns, Filter, Floats, Ints, NodeTable, Row, Score
 from scheduler_core.model.refusal import Report
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import codes as codes_
@@ -61,7 +61,7 @@ class Judges:
 
 
 class Room:
-    """All nodes judged for one demand. Read `codes` and `rank` after `look`."""
+    """All nodes judged for one demand. `rank` is right after `look`; `codes` are worked out when they are asked for."""
 
     def __init__(self, session: Session, codes: codes_.Codes, demand: Demand) -> None:
         self.table: NodeTable = session.nodes
@@ -70,11 +70,15 @@ class Room:
             (codes.bit(check), fails) for ask in _flat(session, "row_filters") for check, fails in ask(demand)
         ]
         self._scores: list[Score] = [score for ask in _flat(session, "row_scores") for score in ask(demand)]
-        self._seen = self.table.changed
-        self.codes, self.rank = self._judged(self.table.settle(), len(self.table))
+        self._row_scores: list[Callable[[Row], float]] = [getattr(score, "on_row", score) for score in self._scores]
+        self._seen = self._coded = self.table.changed
+        self._codes: Codes | None = None
+        self.rank = self._ranked(self.table.settle(), len(self.table))
+
+    # --- ranks -------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Judges the rows that have changed since the last look."""
+        """Ranks the rows that have changed since the last look."""
         table = self.table
         if self._seen == table.changed:
             return
@@ -88,64 +92,94 @@ class Room:
             for at in rows.tolist():
                 self.judge_row(at)
             return
-        self.table.settle()
-        if len(rows) * 3 > len(self.codes):
-            self.codes, self.rank = self._judged(self.table.columns, len(self.table))
+        table.settle()
+        if len(rows) * 3 > len(self.rank):
+            self.rank = self._ranked(table.columns, len(table))
         else:
-            self.codes[rows], self.rank[rows] = self._judged(self.table.some(rows), len(rows))
+            self.rank[rows] = self._ranked(table.some(rows), len(rows))
 
     def judge_row(self, at: int) -> None:
-        """Judges one row anew."""
+        """Ranks one row anew."""
         row = self.table.row(at)
-        code = 0
-        fits_now = True
-        idle, releasing, pipelined = row.idle, row.releasing, row.pipelined
-        for place, amount, bit in self._needs:
-            if amount > idle[place]:
-                fits_now = False
-            if amount > idle[place] + releasing[place] - pipelined[place]:
-                code |= bit
-        for bit, fails in self._filters:
-            if fails(row):
-                code |= bit
-        self.codes[at] = code
-        self.rank[at] = self.score(row) if fits_now and code == FITS else NO_RANK
+        self.rank[at] = self.score(row) if self._fits_now(row) else NO_RANK
 
-    def judge_alike(self, at: int, other: int) -> None:
-        """Takes over what was said of a row that is alike."""
-        self.codes[at] = self.codes[other]
+    def rank_alike(self, at: int, other: int) -> None:
+        """Takes over the rank of a row that is alike."""
         self.rank[at] = self.rank[other]
 
     def follows(self) -> None:
-        """Says that every row that has changed was judged."""
+        """Says that every row that has changed was ranked."""
         self._seen = self.table.changed
 
-    def _judged(self, cells: Cells, count: int) -> tuple[Codes, Floats]:
-        codes: Codes = np.zeros(count, dtype=np.uint64)
+    def _fits_now(self, row: Row) -> bool:
+        idle, releasing, pipelined = row.idle, row.releasing, row.pipelined
+        moving = self.table.moving
+        for place, amount, _ in self._needs:
+            if amount > idle[place] or (moving and amount > idle[place] + releasing[place] - pipelined[place]):
+                return False
+        return not any(fails(row) for _, fails in self._filters)
+
+    def _ranked(self, cells: Columns, count: int) -> Floats:
         full: Bools = np.zeros(count, dtype=np.bool_)
-        for place, amount, bit in self._needs:
-            short = cells.idle[place] < amount
-            full |= short
+        for place, amount, _ in self._needs:
+            full |= cells.idle[place] < amount
             if self.table.moving:
-                short = cells.free(place) < amount
-            codes |= short * np.uint64(bit)
-        for mark, fails in self._filters:
-            codes |= fails(cells) * np.uint64(mark)
-        full |= codes != FITS
+                full |= cells.free(place) < amount
+        for _, fails in self._filters:
+            full |= fails(cells)
         good = np.flatnonzero(~full)
-        rank = np.full(count, NO_RANK)
         if len(good) * 2 > count:
-            rank = np.where(full, NO_RANK, self.score(cells))
-        elif len(good):
+            return np.where(full, NO_RANK, self.score(cells))
+        rank = np.full(count, NO_RANK)
+        if len(good):
             rank[good] = self.score(cells.pick(good))
-        return codes, rank
+        return rank
 
     def score(self, cells: Cells) -> float | Floats:
         """The sum of scores of what is on a node: a number for a row, an array for columns."""
         total: float | Floats = 0.0
+        if isinstance(cells, Row):
+            for on_row in self._row_scores:
+                total += on_row(cells)
+            return total
         for score in self._scores:
             total = total + score(cells)
         return total
+
+    # --- codes -------------------------------------------------------------------------------------------------------
+
+    @property
+    def codes(self) -> Codes:
+        """The code of every row as it is now, to be read at once."""
+        table = self.table
+        if self._codes is None:
+            self._codes = self._code_of(table.settle(), len(table))
+        elif self._coded != table.changed:
+            rows = table.changed_since(self._coded)
+            table.settle()
+            self._codes[rows] = self._code_of(table.some(rows), len(rows))
+        self._coded = table.changed
+        return self._codes
+
+    def _code_of(self, cells: Columns, count: int) -> Codes:
+        codes: Codes = np.zeros(count, dtype=np.uint64)
+        for place, amount, bit in self._needs:
+            codes |= ((cells.free(place) if self.table.moving else cells.idle[place]) < amount) * np.uint64(bit)
+        for mark, fails in self._filters:
+            codes |= fails(cells) * np.uint64(mark)
+        return codes
+
+    def code_at(self, at: int) -> int:
+        """The code of one row."""
+        row = self.table.row(at)
+        code = 0
+        for place, amount, bit in self._needs:
+            if amount > row.free(place):
+                code |= bit
+        for bit, fails in self._filters:
+            if fails(row):
+                code |= bit
+        return code
 
 
 class Judge:
@@ -218,6 +252,10 @@ class Judge:
             self._codes = self.room.codes | self.fixed
         return self._codes
 
+    def code_at(self, row: int) -> int:
+        """The code of one row, pods elsewhere apart."""
+        return self.room.code_at(row) | int(self.fixed[row])
+
     def fill(self, tasks: Sequence[Task]) -> list[int]:
         """Rows for equal tasks, the best for each in turn, and held at once; fewer where no node is best by its rank.
 
@@ -238,7 +276,7 @@ class Judge:
                 best = now
             table.hold(at, task)
             if before >= 0 and before != at and table.alike(at, before):
-                room.judge_alike(at, before)
+                room.rank_alike(at, before)
             else:
                 room.judge_row(at)
             now = room.rank.item(at)

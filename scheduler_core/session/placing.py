@@ -26,34 +26,35 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
     if within is None and barred is None and judge.alone(task):
         return _choose_plain(session, task, judge)
     elsewhere = judge.elsewhere(task)
+    ready = judge.rank != NO_RANK
+    allowed = within if barred is None else ~barred if within is None else within & ~barred
+    if elsewhere is not None:
+        ready &= elsewhere == FITS
+    rows = np.flatnonzero(ready if allowed is None else ready & allowed)
+    if len(rows):
+        row = best(session, task, rows, judge.rank[rows])
+        return None if row is None else Choice(row, True)
     codes = judge.codes if elsewhere is None else judge.codes | elsewhere
-    allowed = np.ones(len(codes), dtype=np.bool_) if within is None else within.copy()
-    if barred is not None:
-        allowed &= ~barred
-    passing = (codes == FITS) & allowed
-    if not passing.any():
-        return refusals.by_nodes(session, task, judge, codes, within)
-    return _choose_among(session, task, judge, passing)
+    return _choose_later(session, task, judge, codes, within, allowed)
 
 
 def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusal | None:
     best = int(judge.rank.argmax())
     score = judge.rank[best]
     if score == NO_RANK:
-        passing = judge.codes == FITS
-        if not passing.any():
-            return refusals.by_nodes(session, task, judge, judge.codes, None)
-        return _choose_among(session, task, judge, passing)
+        return _choose_later(session, task, judge, judge.codes, None, None)
     return Choice(best, True) if score > LEAST_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
 
 
-def _choose_among(session: Session, task: Task, judge: Judge, passing: Bools) -> Choice | None:
-    ready = np.flatnonzero(passing & (judge.rank != NO_RANK))
-    if len(ready):
-        row = best(session, task, ready, judge.rank[ready])
-        return None if row is None else Choice(row, True)
-    later = np.flatnonzero(passing)
-    row = best(session, task, later, None, judge)
+def _choose_later(
+    session: Session, task: Task, judge: Judge, codes: Codes, within: Within, allowed: Within
+) -> Choice | Refusal | None:
+    """Where no node has the room now: the best of those where room comes."""
+    passing = codes == FITS
+    rows = np.flatnonzero(passing if allowed is None else passing & allowed)
+    if not len(rows):
+        return refusals.by_nodes(session, task, judge, codes, within)
+    row = best(session, task, rows, None, judge)
     return None if row is None else Choice(row, False)
 
 
@@ -115,7 +116,7 @@ def passes(session: Session, task: Task, row: int) -> bool:
 def code_at(session: Session, task: Task, row: int) -> int:
     """The code of failing checks of one row."""
     judge = session.judges.of(task.cls)
-    code = int(judge.codes[row])
+    code = judge.code_at(row)
     elsewhere = judge.elsewhere(task)
     return code if elsewhere is None else code | int(elsewhere[row])
 

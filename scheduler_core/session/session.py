@@ -7,7 +7,7 @@ decisions out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.model import status
@@ -191,11 +191,13 @@ class Session:
 
     # --- decisions -----------------------------------------------------------------------------------------------------
 
-    def bind(self, task: Task) -> None:
-        """Sends an allocated task to its node."""
-        if task.job is not None:
-            task.job.move(task, status.BINDING)
-        self.binds[task.uid] = (task, self.nodes.names[task.row])
+    def bind(self, tasks: Iterable[Task]) -> None:
+        """Sends allocated tasks to their nodes."""
+        names, binds = self.nodes.names, self.binds
+        for task in tasks:
+            if task.job is not None:
+                task.job.hold_on(task, status.BINDING)
+            binds[task.uid] = (task, names[task.row])
 
     def allocate_alone(self, task: Task, row: int) -> None:
         """A place outside any statement (backfill): nothing is rolled back, and once the job is ready all it holds is bound."""
@@ -206,8 +208,7 @@ class Session:
         self.nodes.hold(row, task)
         self.tell_allocated(task)
         if self.ready(job):
-            for each in list(job.by_status[status.ALLOCATED].values()):
-                self.bind(each)
+            self.bind(list(job.by_status[status.ALLOCATED].values()))
 
     def close(self) -> None:
         for tier in self.tiers:

@@ -84,12 +84,14 @@ class Statement:
 
     def commit(self) -> None:
         """Makes binds and evictions final."""
+        bound: list[Task] = []
         for operation in self.operations:
             operation.task.last = None
             if operation.kind == EVICT:
                 self.session.evictions.append(Eviction(operation.task, operation.text, operation.by))
             elif operation.kind == ALLOCATE:
-                self.session.bind(operation.task)
+                bound.append(operation.task)
+        self.session.bind(bound)
         self.operations.clear()
 
     def keep(self) -> None:
