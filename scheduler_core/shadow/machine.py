@@ -20,11 +20,12 @@ from typing import Final
 import msgspec
 
 from pipeline.errors import Terminal
+from pipeline.records import reasons
 from pipeline.records.decisions import Decision
 from pipeline.records.envelope import DecisionRecord, Record
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
 from scheduler_core.shadow import records
-from scheduler_core.shadow.diverging import Disagreement, Diverging
+from scheduler_core.shadow.diverging import Diverging, Open
 from scheduler_core.shadow.said import Line, Said, stands
 
 SCHEMA: Final = 1
@@ -48,9 +49,8 @@ class Stored(msgspec.Struct):
     session_ms: int
     dirty: bool
     eased: bool
-    bound: list[str]
     lines: list[Line]
-    disagreements: dict[str, Disagreement]
+    open: Open
     mirror: bytes
 
 
@@ -70,7 +70,6 @@ class Machine:
         self._begin_s = -1
         self._dirty = False
         self._eased = False
-        self._bound: list[str] = []
         self._said = Said()
         self._diverging = Diverging()
         self._first_look_ms: int | None = None
@@ -95,19 +94,22 @@ class Machine:
     def take(self, record: Record) -> None:
         """Takes in a record of the log."""
         noted = self.mirror.apply(record)
-        if noted.changed:
-            self._dirty = True
-            self._eased = self._eased or noted.eased
-            if noted.bound:
-                self._bound.append(noted.bound)
+        if not noted.changed:
+            return
+        self._dirty = True
+        if noted.eased:
+            self._eased = True
+            self._diverging.eased(self.stamp)
+        elif noted.bound and not self._eased and (pod := self.mirror.pod(noted.bound)) is not None:
+            self._diverging.bound(pod, self._said, self.stamp)
 
     def decide(self, session_ms: int) -> list[DecisionRecord]:
         """Opens and closes a session: the records that have to be written."""
-        news = list(self._contradicted(session_ms))
+        news = list(self._diverging.contradicted(self._said, session_ms))
         made = self.ask(session_ms)
         news += self._diverging.binds(made, self._said, session_ms)
         young = self._young(session_ms)
-        told = (each for each in made if not (self._diverging.silenced(each) or _is_of(each, young)))
+        told = [each for each in made if not (self._diverging.silenced(each) or _holds(each, young) or _is_known(each))]
         news += self._said.news(told, session_ms)
         news.append(Decision(source="shadow", policy=self._policy, session_ms=session_ms, kind="close"))
         self.settle(session_ms)
@@ -132,13 +134,6 @@ class Machine:
         """Nothing that came so far calls for a session any more."""
         self.session_ms = session_ms
         self._dirty = self._eased = False
-        self._bound = []
-
-    def _contradicted(self, session_ms: int) -> list[Decision]:
-        if self._eased:
-            return []
-        pods = [pod for uid in self._bound if (pod := self.mirror.pod(uid)) is not None]
-        return list(self._diverging.bound(pods, self._said, session_ms))
 
     def _young(self, session_ms: int) -> set[str]:
         """Jobs, by uid, whose pods nobody has looked at yet and that have not waited long enough to wonder why."""
@@ -161,8 +156,8 @@ class Machine:
         """All of its state, for `restore`."""
         return _encoder.encode(
             Stored(
-                SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._bound,
-                self._said.lines(), self._diverging.jobs, self.mirror.encode(),
+                SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._said.lines(),
+                self._diverging.open, self.mirror.encode(),
             )
         )  # fmt: skip
 
@@ -176,10 +171,16 @@ class Machine:
             raise Terminal(f"the stored state of the shadow has schema {stored.schema}, this version reads {SCHEMA}")
         self.mirror = self.mirror.again(stored.mirror)
         self.stamp, self._begin_s, self.session_ms = stored.stamp, stored.begin_s, stored.session_ms
-        self._dirty, self._eased, self._bound = stored.dirty, stored.eased, stored.bound
+        self._dirty, self._eased = stored.dirty, stored.eased
         self._said = Said(stored.lines)
-        self._diverging = Diverging(stored.disagreements)
+        self._diverging = Diverging(stored.open)
 
 
-def _is_of(decision: Decision, jobs: set[str]) -> bool:
+def _holds(decision: Decision, jobs: set[str]) -> bool:
+    """Whether it is a reason to wait of one of these jobs."""
     return stands(decision) and decision.job is not None and decision.job.uid in jobs
+
+
+def _is_known(decision: Decision) -> bool:
+    """That nobody looked yet is to be seen without a session."""
+    return decision.kind == "attribution" and decision.reason == reasons.SCHEDULER_BACKLOG
