@@ -1,0 +1,32 @@
+"""Recorded words of kube-scheduler against its filters on the recorded state: every event FailedScheduling, word by word.
+
+The folder is `KC_RECORDINGS`, by default `tests/recordings`. How each event agrees is told in `tests.support.kube_said`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import agreement, kube_said
+
+FOLDERS = kube_said.folders()
+_missing = pytest.mark.skipif(not FOLDERS, reason=f"no recordings of kube-scheduler in {agreement.FOLDER}")
+
+
+@_missing
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_message_comes_out_word_by_word_where_the_state_is_recorded(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = kube_said.compared(folder)
+    with capsys.disabled():
+        print(f"\n{folder.name}: messages of kube-scheduler made anew\n{kube_said.table(found)}")
+    assert len(found) > 100
+    differing = [(each.case.pod, each.case.words, each.made) for each in found if each.how == "differs"]
+    assert differing == []
+    # What only the order of the server's revisions, or a binding not stored yet, explains is the lesser part.
+    assert sum(each.how == "time" for each in found) >= 0.7 * len(found)
+    assert sum(each.how == "assumed" for each in found) <= 0.02 * len(found)
+    assert sum(each.how == "incomplete" for each in found) <= 0.05 * len(found)
