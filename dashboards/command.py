@@ -92,7 +92,7 @@ def jobs(
     kind: flags.Kinds = None,
     uid: flags.Uid = None,
     phase: Annotated[
-        flags.Texts, typer.Option("--phase", metavar="PHASE", help="waiting, scheduled or cancelled.")
+        flags.Texts, typer.Option("--phase", metavar="PHASE", help="waiting, placed or cancelled.")
     ] = None,
     sla: Annotated[
         flags.Texts, typer.Option("--sla", metavar="SLA", help="on_track, at_risk, violated, met, …")

@@ -23,6 +23,8 @@ SORTS = ("wait", "created", "deadline", "name")
 UNITS = ("jobs", "gpus")
 _CLOSED = {"phase": PHASES, "sla": SLAS, "state": STATES, "reason": reasons.CODES}
 """Filters whose values come from a closed list."""
+PLACED = "placed"
+"""What people read where the phase is `scheduled`; taken as that."""
 NONE = "-"
 """Stands for "without one" in the filters by queue and tenant, as tables print it; no object can be called so."""
 LAST_MS = 253_402_300_799_999
@@ -88,6 +90,8 @@ def made(values: Mapping[str, Iterable[str] | None], text: str | None = None) ->
         name: tuple(part for value in given or () for part in value.split(",") if part)
         for name, given in values.items()
     }
+    if "phase" in split:
+        split["phase"] = tuple("scheduled" if value.lower() == PLACED else value for value in split["phase"])
     for name, known in _CLOSED.items():
         for value in split.get(name, ()):
             one_of(name, value, known)

@@ -210,6 +210,8 @@ class JobDetail(Fresh, kw_only=True):
     """A job with all its waits, latest first, and the newest of its events."""
 
     job: Job
+    api_group: str | None
+    """Of the job's own object, such as `batch.volcano.sh`; null if the object was not seen."""
     episodes: list[Episode]
     events: list[SeenEvent]
     lives: list[Life]

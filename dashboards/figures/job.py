@@ -32,6 +32,7 @@ def detail(asked: Asked, named: Named) -> JobDetail:
     episodes = [waits.episode(row, len(rows), asked.lang, parts.get(row["episode"], [])) for row in rows]
     return JobDetail(
         job=waits.job(rows[0]),
+        api_group=_group(asked, rows[0]),
         episodes=[_measured(episode) for episode in episodes],
         events=_events(asked, rows[0]),
         lives=_lives(asked, named),
@@ -136,6 +137,11 @@ def _lives(asked: Asked, named: Named) -> list[Life]:
         Life(row["job_uid"], waits.ms(row["created_at"]), waits.at(row["started_at"]), row["phase"], row["sla"])
         for row in rows
     ]
+
+
+def _group(asked: Asked, row: Row) -> str | None:
+    found = asked.store.rows("group", from_day=row["day"].isoformat(), cluster=row["cluster"], uid=row["job_uid"])
+    return found[0]["api_group"] if found else None
 
 
 def _stored(asked: Asked, row: Row, at_ms: int) -> Scheduler | None:

@@ -45,12 +45,19 @@ describe("commands", () => {
   const job = { namespace: "team-vision", kind: "PyTorchJob", name: "llama" } as Job;
 
   test("are ready to paste", () => {
-    expect(commandsOf(job)).toEqual(["kube-collector why llama -n team-vision", "kubectl describe pytorchjob llama -n team-vision"]);
+    expect(commandsOf(job, null)).toEqual(["kube-collector why llama -n team-vision", "kubectl describe pytorchjob llama -n team-vision"]);
   });
 
   test("name cluster and uid where the name alone would not do", () => {
-    const exact = commandsOf({ ...job, cluster: "a@replay", uid: "u-1" }, { cluster: true, uid: true });
+    const exact = commandsOf({ ...job, cluster: "a@replay", uid: "u-1" }, null, { cluster: true, uid: true });
     expect(exact[0]).toBe("kube-collector why llama -n team-vision --cluster a@replay --uid u-1");
+  });
+
+  test("name Volcano's jobs so that kubectl finds them, not Kubernetes' own", () => {
+    const named = (group: string | null) => commandsOf({ ...job, kind: "Job" }, group)[1];
+    expect(named("batch.volcano.sh")).toBe("kubectl describe vcjob llama -n team-vision");
+    expect(named("batch")).toBe("kubectl describe job llama -n team-vision");
+    expect(named(null)).toBe("kubectl describe job llama -n team-vision");
   });
 
   test("quote what a shell would read otherwise", () => {

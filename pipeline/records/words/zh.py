@@ -224,7 +224,7 @@ LISTS = {
     "parts": "，",
     "whole": "{total} 个节点中，{parts}。",
     "names": "、",
-    "checks": "且",
+    "checks": " 且",
 }
 
 SAID = {

@@ -52,6 +52,13 @@ def test_the_page_keeps_its_budget() -> None:
     assert 0 < size < BUDGET_BYTES
 
 
+@pytest.mark.parametrize("lang", list(words.LANGUAGES))
+def test_phases_and_details_are_called_as_the_commands_call_them(lang: str) -> None:
+    texts = json.loads((WEB / f"src/i18n/{lang}.json").read_text())
+    for prefix, known in (("phase", words.LANGUAGES[lang].PHASES), ("detail", words.LANGUAGES[lang].DETAILS)):
+        assert {key.partition(".")[2]: text for key, text in texts.items() if key.startswith(f"{prefix}.")} == known
+
+
 def test_every_reason_has_a_look_in_the_order_in_which_charts_stack() -> None:
     source = (WEB / "src/reasons/palette.ts").read_text()
     looks = re.findall(r"^  (\w+): look\(", source, re.M)

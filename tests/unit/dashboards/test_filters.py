@@ -59,3 +59,7 @@ def test_widths_of_buckets():
     for bad in ("", "x", "0", "999ms", "-1h"):
         with pytest.raises(BadUsage, match="is no width"):
             filters.bucket_ms(bad)
+
+
+def test_a_phase_may_be_called_as_people_read_it():
+    assert filters.made({"phase": ["Placed,waiting"]}).phase == ("scheduled", "waiting")

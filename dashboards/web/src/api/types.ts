@@ -119,8 +119,32 @@ export interface Life {
   sla: Sla;
 }
 
+/** Nodes that fail exactly the same checks. */
+export interface NodeSet {
+  nodes: number;
+  filters: string[];
+  reason: string | null;
+  text: string;
+}
+
+/** What a scheduler sees of a job that waits. */
+export interface Scheduler {
+  sentence: string;
+  source: "shadow" | "live";
+  policy: string;
+  session_ms: number;
+  /** Made anew from the log for this question. */
+  rebuilt: boolean;
+  node_sets: NodeSet[];
+  helps: string[];
+  ahead: string | null;
+  diverged: string | null;
+  message: string;
+}
+
 export interface JobPage extends Fresh {
   job: Job;
+  api_group: string | null;
   episodes: Episode[];
   events: ClusterEvent[];
   /** Newest first, this one too. */
@@ -140,6 +164,9 @@ export interface Why extends Fresh {
   reasons: Reason[];
   now: Now | null;
   helps: string[];
+  scheduler: Scheduler | null;
+  /** Why that cannot be told, if it was asked for. */
+  scheduler_note: string | null;
 }
 
 export interface Violation {

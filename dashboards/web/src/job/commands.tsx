@@ -12,13 +12,20 @@ function Words({ of }: { of: string }) {
   return <>{of.split(" ").map((word, at) => [at > 0 && " ", <span key={at}>{word}</span>])}</>;
 }
 
-export function Commands({ job, ended, newest }: { job: Job; ended: boolean; newest: boolean }) {
+interface Props {
+  job: Job;
+  group: string | null;
+  ended: boolean;
+  newest: boolean;
+}
+
+export function Commands({ job, group, ended, newest }: Props) {
   const t = useTranslate();
   const cluster = useStore(manyClusters);
   return (
     <Panel title={t("job.commands")}>
       <div class="commands">
-        {commandsOf(job, { cluster, uid: !newest }).map((command) => (
+        {commandsOf(job, group, { cluster, uid: !newest }).map((command) => (
           <div key={command} class="command">
             <code><Words of={command} /></code>
             <CopyButton quiet text={command} label={t("job.copy_command")} />

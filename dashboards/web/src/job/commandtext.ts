@@ -11,9 +11,12 @@ export interface Exactly {
   uid?: boolean;
 }
 
-export function commandsOf(job: Job, exactly: Exactly = {}): string[] {
+/** What kubectl calls the kind: Volcano's jobs have the kind of Kubernetes' own, and `job` alone means the latter. */
+const resourceOf = (kind: string, group: string | null): string => (kind === "Job" && group === "batch.volcano.sh" ? "vcjob" : kind.toLowerCase());
+
+export function commandsOf(job: Job, group: string | null, exactly: Exactly = {}): string[] {
   const name = quoted(job.name);
   const namespace = quoted(job.namespace);
   const more = `${exactly.cluster ? ` --cluster ${quoted(job.cluster)}` : ""}${exactly.uid ? ` --uid ${quoted(job.uid)}` : ""}`;
-  return [`kube-collector why ${name} -n ${namespace}${more}`, `kubectl describe ${quoted(job.kind.toLowerCase())} ${name} -n ${namespace}`];
+  return [`kube-collector why ${name} -n ${namespace}${more}`, `kubectl describe ${quoted(resourceOf(job.kind, group))} ${name} -n ${namespace}`];
 }

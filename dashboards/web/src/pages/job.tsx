@@ -1,6 +1,6 @@
 /** One job: why it waits, what would help, and the proof. Works as well for jobs that no longer exist. */
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
 import { address, type Problem } from "../api/client";
 import { OPEN_MS, QUIET_MS, useResource } from "../api/resource";
@@ -10,6 +10,7 @@ import { Commands } from "../job/commands";
 import { Events } from "../job/events";
 import { Facts } from "../job/facts";
 import { Lives } from "../job/lives";
+import { SchedulerPanel } from "../job/scheduler";
 import { Waits } from "../job/waits";
 import { WhyPanel } from "../job/whypanel";
 import { Empty, Note, ProblemNote, Skeleton } from "../components/states";
@@ -39,7 +40,9 @@ export function JobView({ where }: { where: Where }) {
   // A moment is asked about once it is known whose it is: of that name there may have been several jobs.
   const uid = query["uid"] ?? (at_ms === null ? undefined : page.data?.job.uid);
   const known = at_ms === null || (page.data !== null && !early);
-  const why = useResource<Why>(known ? address(["jobs", ...where, "why"], { uid, at: at_ms, episode: numberOf(query["episode"]) }) : null, {
+  const [wanted_ms, setWanted] = useState<number | null>(null);
+  const rebuild = at_ms !== null && wanted_ms === at_ms ? "true" : undefined;
+  const why = useResource<Why>(known ? address(["jobs", ...where, "why"], { uid, at: at_ms, episode: numberOf(query["episode"]), rebuild }) : null, {
     of: `${of} ${query["episode"] ?? ""} ${early}`,
     every: (now) => (at_ms === null && now.phase === "waiting" ? OPEN_MS : null),
   });
@@ -55,6 +58,7 @@ export function JobView({ where }: { where: Where }) {
       {early ? <TooEarly at_ms={at_ms} first_ms={first_ms} /> : (
         <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.dim} failed={(page.problem ?? why.problem) !== null} />
       )}
+      {why.data && !early && <SchedulerPanel why={why.data} at_ms={at_ms} dim={why.dim} onRebuild={() => setWanted(at_ms)} />}
       {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (
         <Body data={page.data} episode={episode} why={why.data} at_ms={early ? null : at_ms} dim={page.problem !== null} />
@@ -100,7 +104,7 @@ function Body({ data, episode, why, at_ms, dim }: BodyProps) {
         <Events events={data.events} now_ms={now_ms} />
         <div class="span-side stackup">
           <Facts episode={episode} job={data.job} now_ms={now_ms} />
-          <Commands job={data.job} ended={episode.phase !== "waiting"} newest={data.lives[0]?.uid === data.job.uid} />
+          <Commands job={data.job} group={data.api_group} ended={episode.phase !== "waiting"} newest={data.lives[0]?.uid === data.job.uid} />
         </div>
       </div>
     </div>
