@@ -8,17 +8,21 @@ for a while (`held`), and taken off (`without`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 import msgspec
+import numpy as np
 
 from pipeline.records import matching
-from pipeline.records.matching import Traits
+from pipeline.records.matching import Obstacle, Traits
+from pipeline.records.shapes.pod import Toleration
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.world import World
 from scheduler_core.model import snapshot, status
 from scheduler_core.model.facts import ClusterFacts, NodeFacts
+from scheduler_core.model.nodes import Bools
 from scheduler_core.model.policy import PluginChoice, Policy
 from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.plugins.predicates import UNDONE, Predicates
@@ -28,12 +32,15 @@ NAME = "kube-scheduler"
 """The policy that decisions of this room name."""
 _FILTERS = PluginChoice(Predicates.name, frozenset({"predicate"}), {UNDONE: "back"})
 _POLICY = Policy(NAME, (), ((_FILTERS,),))
+OBSTACLES: Final[tuple[Obstacle, ...]] = ("not_ready", "unschedulable", "tainted")
+"""What closes a node that is wanted, the easiest to mend first."""
 Place = tuple[Task, int]
 """A task, and the row on which it counts."""
 
 
 class Cluster:
-    """`seen` are the pods that wait, `tasks` the same in the session, by uid. `names` are the nodes, by row."""
+    """`seen` are the pods that wait, `tasks` the same in the session, by uid. `names` are the nodes, by row; `closed` is
+    what closes them. `state` is equal whenever the same pods are on the same nodes."""
 
     def __init__(self, world: World) -> None:
         facts = world.facts
@@ -48,7 +55,9 @@ class Cluster:
         self.table = self.session.nodes
         self.names = self.table.names
         by_name = {node.name: node for node in facts.nodes}
-        self.traits = [_traits(by_name[name]) for name in self.names]
+        self.closed = _Closed([_traits(by_name[name]) for name in self.names])
+        self.state = 0
+        self._states = 0
         self._promised = [
             (self.tasks[uid], self.table.rows[each.facts.nominated_node])
             for uid, each in sorted(self.seen.items())
@@ -68,41 +77,82 @@ class Cluster:
         return list(self.table.tasks[row].values())
 
     @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Whoever puts and takes tasks within puts everything back before the end."""
+        state = self.state
+        try:
+            yield
+        finally:
+            self.state = state
+
+    @contextmanager
     def held(self, places: Iterable[Place]) -> Iterator[None]:
         """While this lasts, these tasks are on these rows."""
         taken: list[Task] = []
-        try:
-            for task, row in places:
-                self.put(task, row)
-                taken.append(task)
-            yield
-        finally:
-            for task in reversed(taken):
-                self.take(task)
+        with self.unchanged():
+            try:
+                for task, row in places:
+                    self.put(task, row)
+                    taken.append(task)
+                yield
+            finally:
+                for task in reversed(taken):
+                    self.take(task)
 
     @contextmanager
     def without(self, tasks: Iterable[Task]) -> Iterator[None]:
         """While this lasts, these pods are on no node."""
         left = [(task, task.row, task.status) for task in tasks]
-        try:
-            for task, _, _ in left:
-                self.take(task)
-            yield
-        finally:
-            for task, row, state in left:
-                self.put(task, row, state)
+        with self.unchanged():
+            try:
+                for task, _, _ in left:
+                    self.take(task)
+                yield
+            finally:
+                for task, row, state in left:
+                    self.put(task, row, state)
 
     def put(self, task: Task, row: int, state: int = status.ALLOCATED) -> None:
         """A task counts as on a node from now on."""
         task.row, task.status = row, state
         self.table.hold(row, task)
         self.session.tell_allocated(task)
+        self._moved()
 
     def take(self, task: Task) -> None:
         """A task is on no node any more."""
         self.session.tell_deallocated(task)
         self.table.hold(task.row, task, -1)
         task.row, task.status = NOWHERE, status.PENDING
+        self._moved()
+
+    def _moved(self) -> None:
+        self._states += 1
+        self.state = self._states
+
+
+class _Closed:
+    """What keeps pods away from nodes, whatever they ask: the taints, worked out once for each set of them."""
+
+    def __init__(self, nodes: list[Traits]) -> None:
+        known: dict[tuple[tuple[str, str, str], ...], int] = {}
+        self._of_row = np.array([known.setdefault(node.taints, len(known)) for node in nodes], dtype=np.int64)
+        self._sets = [Traits("", {}, taints) for taints in known]
+        self._single = [[Traits("", {}, (taint,)) for taint in taints] for taints in known]
+
+    def hardest(self, tolerations: Sequence[Toleration]) -> dict[Obstacle, Bools]:
+        """Rows by their hardest obstacle (rule P1); open ones are in none."""
+        found = [matching.obstacle(each, tolerations) for each in self._sets]
+        return {kind: self._rows([each == kind for each in found]) for kind in OBSTACLES}
+
+    def each(self, tolerations: Sequence[Toleration]) -> dict[Obstacle, Bools]:
+        """Rows by every obstacle they have."""
+        found = [{matching.obstacle(one, tolerations) for one in taints} for taints in self._single]
+        return {kind: self._rows([kind in each for each in found]) for kind in OBSTACLES}
+
+    def _rows(self, of_set: list[bool]) -> Bools:
+        found: Bools = np.array(of_set, dtype=np.bool_)[self._of_row]
+        return found
 
 
 def _traits(node: NodeFacts) -> Traits:

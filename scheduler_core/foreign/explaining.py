@@ -56,7 +56,8 @@ class Explaining:
         self.filters = Filters(cluster)
         self.reasons = Reasons(cluster, self.filters)
         self.session_ms = session_ms
-        self._alike = Counter(_kind_of(cluster, seen) for seen in cluster.seen.values())
+        self._alike = Counter(_kind_of(cluster.tasks[uid], seen) for uid, seen in cluster.seen.items())
+        self._known: dict[tuple[object, ...], Decision] = {}
 
     def all(self) -> Iterator[Decision]:
         """Decisions on all pods that wait; members of one group one after the other."""
@@ -95,14 +96,27 @@ class Explaining:
     # --- pods of no gang -----------------------------------------------------------------------------------------------
 
     def _alone(self, task: Task) -> Decision:
-        return self._by_nodes(task, self.filters.judge(task))
+        """Pods that nobody can tell apart are explained once."""
+        seen = self.cluster.seen[task.uid]
+        key = self._key(task, seen)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._by_nodes(task, self.filters.judge(task), self._alike[_kind_of(task, seen)])
+        return msgspec.structs.replace(known, job=_job_of(seen), task=task.key)
 
-    def _by_nodes(self, task: Task, judged: Judged) -> Decision:
+    def _key(self, task: Task, seen: PodSeen) -> tuple[object, ...]:
+        labels = frozenset(task.labels.items()) if self.cluster.session.relations.active else None
+        return (
+            task.cls.number, task.namespace, labels, task.pod_priority, task.nominated, seen.tried, seen.claims,
+            seen.devices, self._alike[_kind_of(task, seen)],
+        )  # fmt: skip
+
+    def _by_nodes(self, task: Task, judged: Judged, alike: int) -> Decision:
+        """What nodes say of a task. `alike`: tasks of its job, with it, that ask the same and have no place."""
         seen = self.cluster.seen[task.uid]
         victims = self._victims(task)
         if victims is not None:
             return self._decision(seen, victims, node=task.nominated)
-        alike = self._alike[_kind_of(self.cluster, seen)]
         leading = self.reasons.of(task, judged, alike)
         if leading is None:
             nodes = int(judged.fits.sum())
@@ -111,14 +125,17 @@ class Explaining:
         return self._refused(task, judged, leading, alike)
 
     def _refused(self, task: Task, judged: Judged, leading: Leading, alike: int) -> Decision:
-        said = texts.of_filters(self.filters, judged)
-        message = f"{leading.why.message}; {said}" if leading.why.message and not judged.early else said
-        found = self._decision(self.cluster.seen[task.uid], msgspec.structs.replace(leading.why, message=message))
+        why, said = leading.why, texts.of_filters(self.filters, judged)
+        message = f"{why.message}; {said}" if why.message and not judged.early else said
+        found = self._decision(self.cluster.seen[task.uid], msgspec.structs.replace(why, message=message))
         found.nodes, found.total_nodes = leading.nodes, len(judged.first)
         if not judged.early:
             found.failure_sets = tuple(self._sets(judged))
-            found.helps = lacking.helps(self.cluster, self.filters, self.reasons, task, judged, leading.why, alike)
+            found.helps = (*self._room(task, why, alike), *lacking.helps(self.cluster, self.filters, task, judged, why))
         return found
+
+    def _room(self, task: Task, why: Why, alike: int) -> tuple[str, ...]:
+        return lacking.room(self.cluster, self.reasons.opened(task), task, why, alike)
 
     def _sets(self, judged: Judged) -> Iterator[FailureSet]:
         """Nodes by what refuses them, most nodes first."""
@@ -153,8 +170,11 @@ class Explaining:
             yield from self._complete(gang)
 
     def _complete(self, gang: Gang) -> Iterator[Decision]:
+        kinds = Counter(task.cls.number for task in gang.waiting)
         with gangs.tried(self.cluster, self.filters, gang) as attempt:
-            told = [self._by_nodes(task, judged) for task, judged in attempt.refused]
+            for task in attempt.fitting:
+                kinds[task.cls.number] -= 1
+            told = [self._by_nodes(task, judged, kinds[task.cls.number]) for task, judged in attempt.refused]
         yield from told
         other = told[0] if told and attempt.scheduled < gang.minimum else None
         for task in (*attempt.fitting, *attempt.left):
@@ -183,7 +203,7 @@ class Explaining:
             policy=NAME,
             session_ms=self.session_ms,
             kind="attribution",
-            job=seen.job or JobRef("Pod", facts.namespace, facts.name, facts.uid),
+            job=_job_of(seen),
             task=f"{facts.namespace}/{facts.name}",
             node=node,
             reason=why.reason,
@@ -193,10 +213,14 @@ class Explaining:
         )
 
 
-def _kind_of(cluster: Cluster, seen: PodSeen) -> tuple[str, int]:
+def _job_of(seen: PodSeen) -> JobRef:
+    facts = seen.facts
+    return seen.job or JobRef("Pod", facts.namespace, facts.name, facts.uid)
+
+
+def _kind_of(task: Task, seen: PodSeen) -> tuple[str, int]:
     """The job of a pod, and what it asks: equal for pods that need as many places together."""
-    job = seen.facts.uid if seen.job is None else seen.job.uid
-    return job, cluster.tasks[seen.facts.uid].cls.number
+    return _job_of(seen).uid, task.cls.number
 
 
 def _have(tasks: list[Task]) -> str:

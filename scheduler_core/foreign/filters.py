@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pipeline.records import matching, reasons
-from pipeline.records.matching import Obstacle, Traits
+from pipeline.records.matching import Obstacle
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.model.nodes import Bools, Codes
@@ -193,13 +193,8 @@ class Filters:
 
     def _obstacles(self, task: Task) -> Iterator[tuple[Check, Bools]]:
         """What keeps the pod away from nodes, each taint as what it stands for."""
-        tolerations = task.cls.wants.tolerations
-        kinds = [
-            {matching.obstacle(Traits("", {}, (taint,)), tolerations) for taint in node.taints}
-            for node in self.cluster.traits
-        ]
-        for kind, check in _OF_OBSTACLE.items():
-            yield check, np.array([kind in each for each in kinds], dtype=np.bool_)
+        for kind, rows in self.cluster.closed.each(task.cls.wants.tolerations).items():
+            yield _OF_OBSTACLE[kind], rows
 
 
 def _unseen(seen: PodSeen) -> Check | None:

@@ -77,20 +77,26 @@ def tried(cluster: Cluster, filters: Filters, gang: Gang) -> Iterator[Tried]:
     Which node a member takes is up to scores that are not known here: the one with most left.
     """
     found = Tried([], [], list(gang.waiting), gang.bound)
-    try:
-        while found.left and found.scheduled + len(found.left) >= gang.minimum:
-            task = found.left.pop(0)
-            judged = filters.judge(task)
-            if judged.fits.any():
-                cluster.put(task, _roomiest(cluster, task, judged))
-                found.fitting.append(task)
-                found.scheduled += 1
-            else:
-                found.refused.append((task, judged))
-        yield found
-    finally:
-        for task in reversed(found.fitting):
-            cluster.take(task)
+    with cluster.unchanged():
+        try:
+            while found.left and found.scheduled + len(found.left) >= gang.minimum:
+                _next(cluster, filters, found)
+            yield found
+        finally:
+            for task in reversed(found.fitting):
+                cluster.take(task)
+
+
+def _next(cluster: Cluster, filters: Filters, found: Tried) -> None:
+    """Tries the next member."""
+    task = found.left.pop(0)
+    judged = filters.judge(task)
+    if judged.fits.any():
+        cluster.put(task, _roomiest(cluster, task, judged))
+        found.fitting.append(task)
+        found.scheduled += 1
+    else:
+        found.refused.append((task, judged))
 
 
 def _roomiest(cluster: Cluster, task: Task, judged: Judged) -> int:

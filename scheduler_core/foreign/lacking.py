@@ -1,30 +1,28 @@
 """What would help a pod that no node takes, the smallest change first.
 
-What alone keeps a node shut is told in the sentences of all schedulers here. Where a resource is short, the first sentence
-counts places: how many the job needs, how many there are, and on how many nodes something is free that is not enough.
+What alone keeps a node shut is told in the sentences of all schedulers here. Where a resource is short, a sentence before
+them counts places: how many the job needs, how many there are, and on how many nodes something is free that is not enough.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pipeline.records import reasons as reasons_
+from pipeline.records import reasons
 from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.filters import Filters, Judged
-from scheduler_core.foreign.reasons import Reasons
+from scheduler_core.model.nodes import Bools, Codes
 from scheduler_core.model.refusal import Blocker, Report
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import helps as helps_
 from scheduler_core.session.codes import FITS
 
-_LACKS = (reasons_.INSUFFICIENT_RESOURCE, reasons_.FRAGMENTATION)
+_LACKS = (reasons.INSUFFICIENT_RESOURCE, reasons.FRAGMENTATION)
 
 
-def helps(
-    cluster: Cluster, filters: Filters, reasons: Reasons, task: Task, judged: Judged, why: Why, alike: int
-) -> tuple[str, ...]:
-    """At most three sentences, after the one that counts places."""
+def helps(cluster: Cluster, filters: Filters, task: Task, judged: Judged, why: Why) -> tuple[str, ...]:
+    """At most three changes, each of which makes at least one node fit."""
     report = Report(
         counts=tuple(_pairs(judged.joint)),
         total=len(judged.joint),
@@ -33,26 +31,33 @@ def helps(
         why=why,
         unresolvable=judged.never,
     )
-    said = helps_.of_report(report, cluster.session.axis, filters.codes, cluster.names)
-    if why.reason in _LACKS and why.detail != "never_fits":
-        return (_places(cluster, reasons, task, why.resource, alike), *said)
-    return said
+    if why.detail == "never_fits" and not report.blockers:
+        return ()
+    return helps_.of_report(report, cluster.session.axis, filters.codes, cluster.names)
 
 
-def _places(cluster: Cluster, reasons: Reasons, task: Task, resource: str, alike: int) -> str:
+def room(cluster: Cluster, opened: Bools, task: Task, why: Why, alike: int) -> tuple[str, ...]:
+    """What is missing of a resource, on the open nodes: the places for so many tasks alike, or one that is large enough."""
+    if why.reason not in _LACKS:
+        return ()
     axis = cluster.session.axis
-    place = axis.index[resource]
+    place = axis.index[why.resource]
     asked = int(task.cls.request.values[place])
-    free = np.maximum(cluster.table.settle().idle[place][reasons.opened(task)], 0)
+    if why.detail == "never_fits":
+        most = helps_.amount(axis, place, int(cluster.table.alloc[place][opened].max()))
+        much = helps_.amount(axis, place, asked)
+        return (f"no node that it may use has more than {most} {why.resource}; it asks for {much}",)
+    free = np.maximum(cluster.table.settle().idle[place][opened], 0)
     exist = int((free // asked).sum())
     partly = int(np.count_nonzero((free > 0) & (free < asked)))
     amount = helps_.amount(axis, place, asked)
-    many = "place" if alike == 1 else "places"
-    verb = "is" if alike == 1 else "are"
-    return f"{alike} {many} with {amount} free {resource} {verb} needed; {exist} exist; {partly} nodes are partly free"
+    needed = f"{alike} places with {amount} free {why.resource} are needed" if alike > 1 else (
+        f"1 place with {amount} free {why.resource} is needed"
+    )  # fmt: skip
+    return (f"{needed}; {exist} exist; {partly} nodes are partly free",)
 
 
-def _pairs(codes: np.ndarray) -> list[tuple[int, int]]:
+def _pairs(codes: Codes) -> list[tuple[int, int]]:
     values, counts = np.unique(codes, return_counts=True)
     return sorted(zip(values.tolist(), counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
@@ -70,8 +75,10 @@ def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) ->
         if not places:
             found.append(Blocker(failed[0], nodes, row=int(rows[0])))
             continue
-        asked = int(task.cls.request.values[places[0]])
-        at = int(idle[places[0]][rows].argmax())
-        short = asked - int(idle[places[0]][rows[at]])
-        found.append(Blocker(failed[0], nodes, places[0], short, asked, int(rows[at])))
+        place = places[0]
+        asked = int(task.cls.request.values[place])
+        rows = rows[cluster.table.alloc[place][rows] >= asked]
+        if len(rows):  # of the others none would have enough, whatever went away
+            at = int(idle[place][rows].argmax())
+            found.append(Blocker(failed[0], len(rows), place, asked - int(idle[place][rows[at]]), asked, int(rows[at])))
     return sorted(found, key=lambda each: (each.size, -each.nodes, each.check.name))

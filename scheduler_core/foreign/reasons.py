@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pipeline.records import matching, reasons
+from pipeline.records import reasons
 from pipeline.records.matching import Obstacle
 from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.filters import Filters, Judged
@@ -26,11 +26,11 @@ from scheduler_core.model.resources import MEMORY, PODS
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 
-_EASIEST: Final[tuple[tuple[Obstacle, str], ...]] = (
-    ("not_ready", reasons.NODE_NOT_READY),
-    ("unschedulable", reasons.NODE_UNSCHEDULABLE),
-    ("tainted", reasons.UNTOLERATED_TAINT),
-)
+_OF_OBSTACLE: Final[dict[Obstacle, str]] = {
+    "not_ready": reasons.NODE_NOT_READY,
+    "unschedulable": reasons.NODE_UNSCHEDULABLE,
+    "tainted": reasons.UNTOLERATED_TAINT,
+}
 _DEEPEST: Final = (
     reasons.POD_AFFINITY, reasons.POD_ANTI_AFFINITY, reasons.TOPOLOGY_SPREAD, reasons.VOLUME, reasons.DRA,
     reasons.PORT_CONFLICT, reasons.INSUFFICIENT_RESOURCE,
@@ -73,12 +73,12 @@ class Reasons:
         """The open nodes, and the reason if there is none."""
         wants = task.cls.wants
         wanted = self.table.by_label.wanted(wants)
-        obstacles = np.array([matching.obstacle(node, wants.tolerations) or "" for node in self.cluster.traits])
-        opened: Bools = wanted & (obstacles == "")
-        for kind, reason in _EASIEST:
-            nodes = int(np.count_nonzero(wanted & (obstacles == kind)))
+        closed = self.cluster.closed.hardest(wants.tolerations)
+        opened: Bools = wanted & ~np.any(list(closed.values()), axis=0)
+        for kind, rows in closed.items():
+            nodes = int(np.count_nonzero(wanted & rows))
             if nodes:
-                return opened, Leading(Why(reason), nodes)
+                return opened, Leading(Why(_OF_OBSTACLE[kind]), nodes)
         return opened, Leading(Why(reasons.NODE_AFFINITY), int(np.count_nonzero(~wanted)))
 
     def _of_open(self, task: Task, judged: Judged, opened: Bools, alike: int) -> Leading:

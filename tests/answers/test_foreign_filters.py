@@ -1,4 +1,5 @@
-"""Recorded words of kube-scheduler against its filters on the recorded state: every event FailedScheduling, word by word.
+"""Recorded words of kube-scheduler against its filters on the recorded state: every event FailedScheduling, word by word;
+and the reasons told of its pods against what the recording's script had arranged.
 
 The folder is `KC_RECORDINGS`, by default `tests/recordings`. How each event agrees is told in `tests.support.kube_said`.
 """
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import agreement, kube_said
+from tests.support import agreement, foreign_reasons, kube_said
 
 FOLDERS = kube_said.folders()
 _missing = pytest.mark.skipif(not FOLDERS, reason=f"no recordings of kube-scheduler in {agreement.FOLDER}")
@@ -30,3 +31,15 @@ def test_every_message_comes_out_word_by_word_where_the_state_is_recorded(
     assert sum(each.how == "time" for each in found) >= 0.7 * len(found)
     assert sum(each.how == "assumed" for each in found) <= 0.02 * len(found)
     assert sum(each.how == "incomplete" for each in found) <= 0.05 * len(found)
+
+
+@_missing
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_what_the_script_arranged_is_told_while_it_held(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = foreign_reasons.steps(folder)
+    with capsys.disabled():
+        print(f"\n{folder.name}: reasons by the second\n{foreign_reasons.table(found)}")
+    told = [step for step in found if step.seconds]
+    assert len(told) > 15
+    assert [step for step in told if step.agreeing < 0.9 * step.seconds] == []
+    assert sum(step.agreeing for step in told) >= 0.98 * sum(step.seconds for step in told)
