@@ -1,8 +1,9 @@
 """The three key models as SQL text: what becomes of a staged batch beside the rows that are there.
 
 DuckDB's own upserts cannot be used as they are: with two rows of one key in a batch, INSERT .. ON CONFLICT keeps the
-first and MERGE inserts both. So a batch is first reduced to one row a key, then joined with the table, and only then
-are the losing old rows deleted and the winners inserted. That also beats MERGE by half on a large table.
+first and MERGE inserts both. So a batch is first reduced to one row a key, then its keys are joined with the table's, and
+only then are the rows that lose deleted, of the batch or of the table, and the rest of the batch inserted. That also beats
+MERGE by half on a large table, and a batch of new keys, the usual one, is written as it is.
 
 A deleted key stays as a row whose delete sign is set, with its sequence, so that an older row arriving late cannot
 bring it back; the view that queries read leaves it out.
@@ -14,10 +15,14 @@ from sinks.doris_local import schema
 from sinks.doris_local.engine import name, stored
 
 STAGED = "temp.staged"  # the batch: every stored column; the row id is the order of arrival
-WINNERS = "temp.winners"  # what the batch comes to, and in OLD_ROW the row id it replaces
+WINNERS = "temp.winners"  # of an AGGREGATE table: what the batch comes to, and in OLD_ROW the row id it replaces
+MATCHES = "temp.matches"  # of a UNIQUE table: row ids of equal keys in batch and table, and whether the new row wins
 
 # Names beside those of a table's columns; no column may begin with __DORIS_.
 OLD_ROW = "__DORIS_OLD_ROW__"
+
+COUNT_LOSERS = f"SELECT count(*) FROM {MATCHES} WHERE NOT wins"
+DROP_LOSERS = f"DELETE FROM {STAGED} WHERE rowid IN (SELECT new_row FROM {MATCHES} WHERE NOT wins)"
 
 
 def stored_columns(table: schema.Table) -> dict[str, str]:
@@ -37,33 +42,55 @@ def sequence(table: schema.Table) -> str | None:
     return table.sequence_column or schema.SEQUENCE
 
 
-def merge(table: schema.Table) -> list[str]:
-    """Statements that bring `temp.staged` into the table; to be run in one transaction."""
+def insert(table: schema.Table) -> str:
+    """The whole batch into the table."""
+    columns = ", ".join(name(c) for c in stored_columns(table))
+    return f"INSERT INTO {stored(table.database, table.name)} ({columns}) SELECT {columns} FROM {STAGED}"
+
+
+def repeated(table: schema.Table) -> str:
+    """How many rows of the batch have the key of another one."""
+    return f"SELECT count(*) - count(DISTINCT ({', '.join(name(k) for k in table.keys)},)) FROM {STAGED}"
+
+
+def keep_last(table: schema.Table) -> str:
+    """Of each key in the batch the row with the highest sequence, of equal ones the last to arrive."""
+    keys = ", ".join(name(k) for k in table.keys)
+    decides = sequence(table)
+    order = f"{name(decides)} DESC NULLS LAST, rowid DESC" if decides else "rowid DESC"
+    return f"""
+        DELETE FROM {STAGED} WHERE rowid NOT IN (
+            SELECT rowid FROM {STAGED} QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1)"""
+
+
+def match(table: schema.Table) -> str:
+    """Makes `MATCHES` and gives how many there are."""
+    decides = sequence(table)
+    wins = "TRUE"
+    if decides:
+        wins = f"coalesce(new.{name(decides)} >= old.{name(decides)}, old.{name(decides)} IS NULL)"
+    return f"""
+        CREATE OR REPLACE TEMP TABLE matches AS
+        SELECT new.rowid AS new_row, old.rowid AS old_row, {wins} AS wins
+        FROM {STAGED} AS new JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}"""
+
+
+def delete_beaten(table: schema.Table) -> str:
+    """The table's rows that lose against the batch's."""
+    target = stored(table.database, table.name)
+    return f"DELETE FROM {target} WHERE rowid IN (SELECT old_row FROM {MATCHES} WHERE wins)"
+
+
+def combine(table: schema.Table) -> list[str]:
+    """Statements that bring the batch into an AGGREGATE table."""
     columns = ", ".join(name(c) for c in stored_columns(table))
     target = stored(table.database, table.name)
-    if table.model == "DUPLICATE":
-        return [f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {STAGED}"]
-    winners = _unique_winners(table) if table.model == "UNIQUE" else _aggregate_winners(table)
     return [
-        f"CREATE OR REPLACE TEMP TABLE winners AS {winners}",
+        f"CREATE OR REPLACE TEMP TABLE winners AS {_aggregate_winners(table)}",
         f"DELETE FROM {target} WHERE rowid IN (SELECT {OLD_ROW} FROM {WINNERS} WHERE {OLD_ROW} IS NOT NULL)",
         f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {WINNERS}",
         "DROP TABLE temp.winners",
     ]
-
-
-def _unique_winners(table: schema.Table) -> str:
-    keys = ", ".join(name(k) for k in table.keys)
-    order, wins = "rowid DESC", "TRUE"
-    if decides := sequence(table):
-        column = name(decides)
-        order = f"{column} DESC NULLS LAST, {order}"
-        wins = f"(old.rowid IS NULL OR old.{column} IS NULL OR new.{column} >= old.{column})"
-    return f"""
-        SELECT new.*, old.rowid AS {OLD_ROW}
-        FROM (SELECT * FROM {STAGED} QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1) AS new
-        LEFT JOIN {stored(table.database, table.name)} AS old ON {_same_key(table)}
-        WHERE {wins}"""
 
 
 _REDUCE = {

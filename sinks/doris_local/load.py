@@ -78,14 +78,18 @@ class Loader:
             raise LoadFailed(f"[INTERNAL_ERROR]{str(error).splitlines()[0]}") from error
 
     def _stage(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, result: Result) -> None:
+        plain = _stage_plain(cursor, order, body)
+        if plain is not None:
+            result.total = plain
+            return
         bad: list[bytes] = []
         try:
-            self._read(cursor, order, body, order.gzipped)
+            _stage_by_rules(cursor, order, body, order.gzipped)
         except duckdb.InvalidInputException as error:
             if order.layout != "lines":
                 raise LoadFailed(f"[DATA_QUALITY_ERROR]Parse json data failed. {str(error).splitlines()[0]}") from error
             bad = _keep_good_lines(body, order.gzipped)
-            self._read(cursor, order, body, gzipped=False)
+            _stage_by_rules(cursor, order, body, gzipped=False)
         result.reasons = [_reason("Parse json data for JsonDoc failed.", line.decode(errors="replace")) for line in bad]
         staged, wrong = _one(cursor, f"SELECT count(*), count({rows.ERROR}) FROM {keys.STAGED}")
         result.total, result.filtered = staged + len(bad), wrong + len(bad)
@@ -97,18 +101,6 @@ class Loader:
             result.reasons += [_reason(error, line or "null") for error, line in failed]
             cursor.execute(f"DELETE FROM {keys.STAGED} WHERE {rows.ERROR} IS NOT NULL")
         result.reasons = result.reasons[:MAX_REASONS]
-
-    def _read(self, cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
-        # DuckDB sets aside twice the longest object for each thread, so it is not told more than needed.
-        longest = MAX_LINE_BYTES if order.layout == "lines" else MAX_DOCUMENT_BYTES
-        source = (
-            f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
-            f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {longest}, "
-            f"compression = '{'gzip' if gzipped else 'none'}')"
-        )
-        query = rows.from_json(order.table, order.shape, source)
-        kept = f"CASE WHEN {rows.ERROR} IS NOT NULL THEN {rows.LINE} END AS {rows.LINE}"
-        cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
 
     def _commit(self, cursor: duckdb.DuckDBPyConnection, order: Order) -> None:
         now_ms = clock.now_ms()
@@ -128,10 +120,63 @@ class Loader:
             raise LoadFailed(f"[INTERNAL_ERROR]table {table.name} was altered during the load, try again")
 
 
+def _stage_plain(cursor: duckdb.DuckDBPyConnection, order: Order, body: Path) -> int | None:
+    """The number of rows staged; None if the batch is one for the rules."""
+    query = rows.plain(order.table, order.shape, _source(order, body, order.gzipped))
+    if query is None:
+        return None
+    try:
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {query}")
+    except (duckdb.InvalidInputException, duckdb.ConversionException):
+        return None
+    staged, odd = _one(
+        cursor, f"SELECT count(*), coalesce(bool_or({rows.is_odd(order.table)}), FALSE) FROM {keys.STAGED}"
+    )
+    return None if odd else staged
+
+
+def _stage_by_rules(cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
+    query = rows.from_json(order.table, order.shape, _source(order, body, gzipped))
+    kept = f"CASE WHEN {rows.ERROR} IS NOT NULL THEN {rows.LINE} END AS {rows.LINE}"
+    cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
+
+
+def _source(order: Order, body: Path, gzipped: bool) -> str:
+    # DuckDB sets aside twice the longest object for each thread, so it is not told more than needed.
+    longest = MAX_LINE_BYTES if order.layout == "lines" else MAX_DOCUMENT_BYTES
+    if not gzipped:
+        longest = min(longest, body.stat().st_size + 1)
+    return (
+        f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
+        f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {longest}, "
+        f"compression = '{'gzip' if gzipped else 'none'}')"
+    )
+
+
 def merge_staged(cursor: duckdb.DuckDBPyConnection, table: schema.Table) -> None:
     """Bring `temp.staged` into the table, inside the caller's transaction."""
-    for statement in keys.merge(table):
-        cursor.execute(statement)
+    if table.model == "AGGREGATE":
+        for statement in keys.combine(table):
+            cursor.execute(statement)
+        return
+    if table.model == "UNIQUE":
+        _keep_winners(cursor, table)
+    cursor.execute(keys.insert(table))
+
+
+def _keep_winners(cursor: duckdb.DuckDBPyConnection, table: schema.Table) -> None:
+    """One staged row a key, none that an older stored row beats, and no stored row that one of them beats."""
+    (repeated,) = _one(cursor, keys.repeated(table))
+    if repeated:
+        cursor.execute(keys.keep_last(table))
+    (matched,) = _one(cursor, keys.match(table))
+    if not matched:
+        return
+    (lost,) = _one(cursor, keys.COUNT_LOSERS)
+    if lost:
+        cursor.execute(keys.DROP_LOSERS)
+    if matched > lost:
+        cursor.execute(keys.delete_beaten(table))
 
 
 def _keep_good_lines(body: Path, gzipped: bool) -> list[bytes]:
@@ -151,5 +196,5 @@ def _reason(why: str, line: str) -> str:
 
 def _one(cursor: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
     row = cursor.execute(query).fetchone()
-    assert row is not None, "an aggregate without GROUP BY has one row"
+    assert row is not None, "neither an aggregate without GROUP BY nor a count of made rows is empty"
     return tuple(row)

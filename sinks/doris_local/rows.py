@@ -4,6 +4,10 @@ Every value is read as text and then cast, as Doris does. A missing key takes th
 stays null; a value that cannot be cast is null, or in strict mode a bad row; null in a NOT NULL column, a text over its
 length in bytes: a bad row. Bad rows are told apart by the column
 `ERROR`, null for good ones.
+
+Most batches have nothing to say about, and binding all those rules costs more than reading a small batch. So there are two
+readings: `plain` lets DuckDB's own JSON reader make the types and tells by the column `ODD` where that may not be what the
+rules give; `from_json` is the rules, for a batch in which anything is odd.
 """
 
 from __future__ import annotations
@@ -21,6 +25,9 @@ LINE = "__DORIS_LINE__"  # the JSON object of the row
 ERROR = "__DORIS_ERROR__"  # why the row is filtered
 FIELDS = "__DORIS_FIELDS__"
 SENT_SIGN = "__DORIS_SENT_SIGN__"
+TEXTS = "__DORIS_TEXTS__"  # of a plain reading: values that a cast may change, as they were written
+VALUES = "__DORIS_VALUES__"  # the same ones cast
+ODD = "__DORIS_ODD__"  # of a plain reading: true if the rules may see the row in another way
 RAW = "__DORIS_RAW_"  # before a column's name: its value as text
 UNCAST = "__DORIS_UNCAST_"  # before a column's name: whether there was a value that is none of its type
 
@@ -49,10 +56,79 @@ def from_json(table: schema.Table, shape: Shape, source: str) -> str:
     keys = dict.fromkeys((*_filled(table, shape), *shape.sources, *shape.hidden))
     if shape.sequence_source:
         keys[shape.sequence_source] = None
-    form = msgspec.json.encode(dict.fromkeys(keys, "VARCHAR")).decode()
     texts = ", ".join(f"{FIELDS}.{name(k)} AS {raw(k)}" for k in keys)
-    split = f"SELECT json_transform({LINE}, {literal(form)}) AS {FIELDS}, {LINE} FROM {source}"
+    split = f"SELECT json_transform({LINE}, {_form(dict.fromkeys(keys, 'VARCHAR'))}) AS {FIELDS}, {LINE} FROM {source}"
     return typed(table, shape, f"SELECT {texts}, {LINE} FROM ({split})")
+
+
+def plain(table: schema.Table, shape: Shape, source: str) -> str | None:
+    """A query over `source` as `from_json`'s that gives the stored columns and `ODD`; None for a shape with rules of its own.
+
+    It fails for a batch with a missing, unknown or repeated key, a value that is none of its type, or a line that is no object.
+    """
+    if shape.columns is not None or shape.sources or shape.sequence_source or shape.delete_if or shape.delete_all:
+        return None
+    if not {schema.DELETE_SIGN}.issuperset(shape.hidden) or schema.SEQUENCE in stored_columns(table):
+        return None
+    kinds = {c.name: c.type for c in table.columns} | dict.fromkeys(shape.hidden, schema.Type("tinyint"))
+    lossy = {n: kind.duck for n, kind in kinds.items() if kind.name not in _LOSSLESS}
+    form = {n: "VARCHAR" if n in lossy or kind.name in _BY_TEXT else kind.duck for n, kind in kinds.items()}
+    values = ", ".join(_plain_value(n, kind) for n, kind in kinds.items() if n != schema.DELETE_SIGN)
+    if table.model == "UNIQUE":
+        values += f", {_plain_sign(shape)} AS {name(schema.DELETE_SIGN)}"
+    read = f"SELECT json_transform_strict({LINE}, {_form(form)}) AS {FIELDS} FROM {source}"
+    if lossy:
+        packed = ", ".join(f"{name(n)} := {FIELDS}.{name(n)}" for n in lossy)
+        typed = ", ".join(f"{name(n)} {duck}" for n, duck in lossy.items())
+        read = f"SELECT {FIELDS}, struct_pack({packed}) AS {TEXTS} FROM ({read})"
+        read = f"SELECT *, TRY_CAST({TEXTS} AS STRUCT({typed})) AS {VALUES} FROM ({read})"
+    return f"SELECT {values}, {_odd(kinds, list(lossy))} AS {ODD} FROM ({read})"
+
+
+_BY_TEXT = frozenset({"json", "datetime"})
+_LOSSLESS = frozenset({*schema.STRINGS, *_BY_TEXT, "date"})
+"""Types of which a text is a value, or none, without being changed; a cast makes integers of 1.5 and of true."""
+
+
+def _form(types: dict[str, str]) -> str:
+    return literal(msgspec.json.encode(types).decode())
+
+
+def _plain_value(column: str, kind: schema.Type) -> str:
+    value = f"{FIELDS if kind.name in _LOSSLESS else VALUES}.{name(column)}"
+    if kind.name == "datetime":
+        value = f"CAST({value} AS {kind.duck})"
+    elif kind.name == "json":
+        value = f"json({value})"
+    return f"{value} AS {name(column)}"
+
+
+def _plain_sign(shape: Shape) -> str:
+    if not shape.hidden:
+        return "0::TINYINT"
+    return f"CAST(coalesce({VALUES}.{name(schema.DELETE_SIGN)}, 0) <> 0 AS TINYINT)"
+
+
+def _odd(kinds: dict[str, schema.Type], lossy: list[str]) -> str:
+    """No object, a value that prints otherwise than it was written, or a time with an offset."""
+    tests = [f"{FIELDS} IS NULL"]
+    if lossy:
+        texts = ", ".join(f"{name(n)} VARCHAR" for n in lossy)
+        tests.append(f"CAST({VALUES} AS STRUCT({texts})) IS DISTINCT FROM {TEXTS}")
+    if times := [f"{FIELDS}.{name(n)}" for n, kind in kinds.items() if kind.name == "datetime"]:
+        tests.append(f"regexp_matches(concat_ws(' ', {', '.join(times)}), '{_OFFSETS}')")
+    return " OR ".join(tests)
+
+
+def is_odd(table: schema.Table) -> str:
+    """An expression over a plain reading: whether the rules are needed for the row."""
+    tests = [ODD]
+    for column in table.columns:
+        if not column.nullable:
+            tests.append(f"{name(column.name)} IS NULL")
+        if column.type.max_bytes is not None:
+            tests.append(f"strlen({name(column.name)}) > {column.type.max_bytes}")
+    return " OR ".join(tests)
 
 
 def typed(table: schema.Table, shape: Shape, texts: str, *, given_all: bool = False) -> str:
@@ -109,6 +185,7 @@ def _default(column: schema.Column) -> str:
 
 
 _OFFSET = r"[0-9](Z|[+-][0-9]{2}:?[0-9]{2})$"
+_OFFSETS = r"[0-9](Z|[+-][0-9]{2}:?[0-9]{2})( |$)"
 
 
 def cast(text: str, type_: schema.Type) -> str:
