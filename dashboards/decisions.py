@@ -8,6 +8,7 @@ there is none, that about one of its tasks.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -100,16 +101,23 @@ def told(lang: str, holds: Standing, queue: str, *, rebuilt: bool = False) -> Sc
 
 
 def _speaking(said: dict[str, Decision]) -> Decision | None:
-    """The whole job's word; else the newest that keeps a task waiting; else a task that would be placed."""
+    """The whole job's word; else one of the reason that keeps most tasks waiting, the newest; else of one to be placed."""
     if "" in said:
         return said[""]
     waiting = [each for each in said.values() if each.kind != _PLACED]
-    return max(waiting or said.values(), key=lambda each: (each.session_ms, each.task or ""), default=None)
+    tasks = Counter(each.reason for each in waiting)
+    return max(
+        waiting or said.values(),
+        key=lambda each: (tasks[each.reason], each.session_ms, each.task or ""),
+        default=None,
+    )
 
 
 def _sentence(lang: str, made: Decision, said: dict[str, Decision], queue: str) -> str:
     texts = words.LANGUAGES[lang].SEES
     if made.kind == _PLACED:
+        if made.node is None:
+            return str(texts["room"]).format(task=made.task)
         more = sum(each.kind == _PLACED for each in said.values()) - 1
         return str(texts["bind_more" if more else "bind"]).format(task=made.task, node=made.node, more=more)
     counted = scheduler.counts(lang, made.failure_sets)

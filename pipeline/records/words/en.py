@@ -241,6 +241,10 @@ SAID = {
     "ahead_one": "{jobs} job of the queue went before it, {last} by {plugin}",
     "promised": "it gets {node} when what is being released there has gone",
     "bound_anyway": "the cluster's scheduler bound {task} to {node}, the shadow had said {reason}",
+    "too_large": "no node that it may use has more than {most} {resource}; it asks for {much}",
+    "places": "{places} places with {amount} free {resource} are needed; {exist} exist; {partly} nodes are partly free",
+    "place": "1 place with {amount} free {resource} is needed; {exist} exist; {partly} nodes are partly free",
+    "not_bound_anywhere": "the shadow would bind {task} since {seconds} s, the cluster's scheduler does not",
     "not_bound": "the shadow would bind {task} to {node} since {seconds} s, the cluster's scheduler does not",
 }
 """Sentences that a scheduler writes into the log, as it writes them."""
@@ -250,6 +254,7 @@ INNER = {"Insufficient": "Insufficient {resource}"}
 SEES = {
     "because": "{because}.",
     "bind": "It would be placed now: {task} on {node}.",
+    "room": "There is room for it now: {task} waits for its scheduler's next try.",
     "bind_more": "It would be placed now: {task} on {node}, and {more} more.",
     "unread": "What the scheduler saw then cannot be told: {why}",
     "no_log": "What the scheduler saw then cannot be told: no decision was stored, and nothing that reads the log is installed.",

@@ -239,6 +239,10 @@ SAID = {
     "ahead_one": "队列中有 {jobs} 个任务排在它前面：{last}，由 {plugin} 决定",
     "promised": "{node} 上正在释放的资源释放后就归它",
     "bound_anyway": "集群的调度器把 {task} 绑定到了 {node}，而影子调度器认为 {reason}",
+    "too_large": "它可用的节点最多只有 {most} {resource}；它申请 {much}。",
+    "places": "需要 {places} 处各有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点部分空闲。",
+    "place": "需要一处有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点部分空闲。",
+    "not_bound_anywhere": "影子调度器在 {seconds} 秒前就会放置 {task}，集群的调度器没有这样做",
     "not_bound": "影子调度器在 {seconds} 秒前就会把 {task} 绑定到 {node}，集群的调度器没有这样做",
 }
 
@@ -255,6 +259,12 @@ INNER = {
     "lay apart from the pods that avoid it": "远离排斥它的 Pod",
     "were in a domain that may have more": "所在的区域还能再放",
     "had the label that names the domain": "带有标明区域的标签",
+    "were among those that it names": "在它指定的节点之中",
+    "could reach a volume for its claim": "能使用它申领的存储卷",
+    "had the devices that it claims": "有它申领的设备",
+    "node(s) didn't satisfy plugin(s) [NodeAffinity]": "不在它指定的节点之中",
+    "node(s) didn't find available persistent volumes to bind": "没有可用的存储卷",
+    "cannot allocate all claims": "无法分配它申领的设备",
     "node(s) were not ready": "节点未就绪",
     "node(s) pod number exceeded": "Pod 数已满",
     "node(s) were unschedulable": "节点被封锁",
@@ -272,6 +282,7 @@ INNER = {
 SEES = {
     "because": "{because}。",
     "bind": "现在就会放置：{task} 到 {node}。",
+    "room": "现在有它的位置：{task} 等待它的调度器再次尝试。",
     "bind_more": "现在就会放置：{task} 到 {node}，另有 {more} 个。",
     "unread": "无法得知调度器当时看到了什么：{why}",
     "no_log": "无法得知调度器当时看到了什么：没有存下的决定，也没有安装能读日志的扩展。",

@@ -79,5 +79,15 @@ def test_a_task_that_would_be_placed_is_told_with_its_node():
     assert told(made(-5, "bind", task="ns/a", node="n1")) is None
 
 
+def test_a_place_that_no_scheduler_took_yet_is_told_without_a_node():
+    sees = told(made(1, task="ns/a"), made(2, "bind", task="ns/a"))
+    assert sees.sentence == "There is room for it now: ns/a waits for its scheduler's next try."
+
+
+def test_of_tasks_that_wait_for_different_reasons_the_most_common_one_speaks():
+    sees = told(*(made(1, task=f"ns/{each}", reason="volume") for each in "ab"), made(3, task="ns/c"))
+    assert (sees.reason, sees.task) == ("volume", "ns/b")
+
+
 def test_a_live_schedulers_word_comes_before_a_shadows():
     assert told(made(1, source="live", message="live"), made(5, message="shadow")).message == "live"
