@@ -193,7 +193,9 @@ def _queues(nodes: int) -> Iterator[f.QueueFacts]:
     yield f.QueueFacts(name="root")
     devices = 8 * nodes
     for tenant in range(TENANTS):
-        yield f.QueueFacts(name=f"t{tenant:02d}", parent="root", capability={GPU: devices // 12})
+        yield f.QueueFacts(
+            name=f"t{tenant:02d}", parent="root", capability={GPU: devices // 12}, deserved={GPU: devices // TENANTS}
+        )
         for at in range(QUEUES_EACH):
             yield f.QueueFacts(
                 name=f"t{tenant:02d}-q{at}", parent=f"t{tenant:02d}", capability={GPU: devices // 96},

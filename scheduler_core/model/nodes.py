@@ -85,10 +85,11 @@ class Cells:
 class Columns(Cells):
     """All rows as arrays, views of one block: what belongs to a row is one column of it."""
 
-    __slots__ = ("block", "known")
+    __slots__ = ("block", "known", "width")
 
     def __init__(self, block: Ints, width: int) -> None:
         self.block = block
+        self.width = width
         self.known: dict[int, bool] = {}
         self.alloc, self.idle, self.releasing, self.pipelined, self.present = (
             block[kind * width : (kind + 1) * width] for kind in range(5)
@@ -127,43 +128,16 @@ class Columns(Cells):
 
 
 class Picked(Columns):
-    """Some rows as arrays. A column is gathered when it is first read: most filters and scores read few."""
+    """Some rows as arrays."""
 
-    __slots__ = ("rows", "source")
+    __slots__ = ("source",)
 
     def __init__(self, source: Columns, rows: Ints) -> None:
+        super().__init__(source.block.take(rows, axis=1), source.width)
         self.source = source
-        self.rows = rows
-        self.alloc, self.idle, self.releasing, self.pipelined, self.present, self.scored = (
-            _Gathered(columns, rows)
-            for columns in (
-                source.alloc, source.idle, source.releasing, source.pipelined, source.present, source.scored
-            )
-        )  # fmt: skip
-        self.pods = source.pods[rows]
-
-    def pick(self, rows: Ints) -> Cells:
-        return Picked(self.source, self.rows[rows])
 
     def everywhere(self, place: int) -> bool:
         return self.source.everywhere(place)
-
-
-class _Gathered:
-    """The columns of one kind, each gathered once."""
-
-    __slots__ = ("columns", "known", "rows")
-
-    def __init__(self, columns: Ints, rows: Ints) -> None:
-        self.columns = columns
-        self.rows = rows
-        self.known: dict[int, Ints] = {}
-
-    def __getitem__(self, place: int) -> Ints:
-        found = self.known.get(place)
-        if found is None:
-            found = self.known[place] = self.columns[place][self.rows]
-        return found
 
 
 class Row(Cells):
@@ -277,8 +251,9 @@ class NodeTable:
         return found
 
     def alike(self, one: int, other: int) -> bool:
-        """Whether two rows stand just alike."""
-        return self.row(one).equals(self.row(other))
+        """Whether two rows, both touched, stand just alike."""
+        mine, theirs = self._hot[one], self._hot[other]
+        return mine is not None and theirs is not None and mine.equals(theirs)
 
     def settle(self) -> Columns:
         """Brings the columns up to date with the rows that were touched."""
@@ -297,17 +272,20 @@ class NodeTable:
     def hold(self, at: int, task: Task, sign: int = 1) -> None:
         """A task takes free room of a node (or gives it back, sign -1)."""
         row = self._note(at, task, sign)
-        idle, present = row.idle, row.present
         cls = task.cls
-        if self.track_pods:
-            for place, amount in cls.items:
-                amount *= sign
-                idle[place] -= amount
-                present[place] += amount
-            _count(row, cls, sign)
-        else:
+        idle = row.idle
+        if not self.track_pods:
             for place, amount in cls.items:
                 idle[place] -= sign * amount
+            return
+        present, scored = row.present, row.scored
+        for place, amount in cls.items:
+            amount *= sign
+            idle[place] -= amount
+            present[place] += amount
+        row.pods += sign
+        scored[0] += sign * cls.scored[0]
+        scored[1] += sign * cls.scored[1]
 
     def promise(self, at: int, task: Task, sign: int = 1) -> None:
         """A task is promised room that is being released (or the promise is withdrawn)."""
@@ -359,7 +337,9 @@ class NodeTable:
         return self._touch(at)
 
     def _touch(self, at: int) -> Row:
-        row = self._hot[at] or self.row(at)
+        row = self._hot[at]
+        if row is None:
+            row = self.row(at)
         self._unsettled[at] = row
         changed = self.changed
         if changed == len(self.changes):
@@ -409,5 +389,5 @@ def _count(row: Row, cls: TaskClass, sign: int) -> None:
 
 Filter = Callable[[Cells], Number]
 """True where a node is refused."""
-Score = Callable[[Cells], Number]
+Score = Callable[[Any], Number]
 """The higher, the better. One that has a method `on_row` is asked that for a single row: the same, spelled for speed."""

@@ -92,7 +92,9 @@ class Capacity(Plugin):
 
     def queue_order(self, queue: Queue) -> Any:
         if self.in_tree:
-            return _InTree(self.accounts[queue.name])
+            account = self.accounts[queue.name]
+            first = account.path[0]
+            return (account.standing, first.share, first.deserves_nothing, _InTree(account))
         account = self.accounts[queue.name]
         return (-queue.priority, account.share, account.deserves_nothing)
 
@@ -319,36 +321,29 @@ def _below(account: Account, level: int) -> Account:
 
 
 class _InTree:
-    """The key of a queue in a tree: two are compared as they stand now."""
+    """The key of a queue in a tree, as it stood when it was made.
 
-    __slots__ = ("account",)
+    Two queues compare by what lies below their nearest common ancestor; equal there, they are equal, whatever lies deeper.
+    """
+
+    __slots__ = ("steps",)
 
     def __init__(self, account: Account) -> None:
-        self.account = account
+        self.steps = [(each, (each.share, each.deserves_nothing)) for each in account.path]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _InTree) and (
-            self.account is other.account or compare(self.account, other.account) == 0
-        )
+        return isinstance(other, _InTree) and self._compare(other) == 0
 
     def __lt__(self, other: _InTree) -> bool:
-        return compare(self.account, other.account) < 0
+        return self._compare(other) < 0
 
     def __le__(self, other: _InTree) -> bool:
-        return compare(self.account, other.account) <= 0
+        return self._compare(other) <= 0
+
+    def _compare(self, other: _InTree) -> int:
+        for mine, theirs in zip(self.steps, other.steps, strict=False):
+            if mine[0] is not theirs[0]:
+                return -1 if mine[1] < theirs[1] else int(theirs[1] < mine[1])
+        return 0
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def compare(one: Account, other: Account) -> int:
-    """Order in a tree: leaves first, then by the shares of what lies below the nearest common ancestor."""
-    if one.standing != other.standing:
-        return -1 if one.standing < other.standing else 1
-    if not one.children:
-        for mine, theirs in zip(one.path, other.path, strict=False):
-            if mine is not theirs:
-                one, other = mine, theirs
-                break
-    if one.share != other.share:
-        return -1 if one.share < other.share else 1
-    return one.deserves_nothing - other.deserves_nothing

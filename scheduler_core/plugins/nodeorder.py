@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pipeline.records.shapes.pod import TopologySpreadConstraint
-from scheduler_core.model.nodes import Bools, Cells, Floats, Ints, Number, Row, Score
+from scheduler_core.model.nodes import Bools, Cells, Columns, Floats, Ints, Number, Row, Score
 from scheduler_core.model.resources import CPU, MEMORY
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations
@@ -172,10 +172,12 @@ class Requested:
         self.asked = demand.scored
         self.of = _least if least else _most
         self.least = least
+        self._asked = np.array([[amount] for amount in demand.scored])
 
-    def __call__(self, cells: Cells) -> Number:
+    def __call__(self, cells: Columns) -> Number:
         if cells.everywhere(CPU) and cells.everywhere(MEMORY):
-            parts = [self.of(cells, cells.alloc[place], cells.scored[at] + self.asked[at]) for place, at in _CORE]
+            alloc, asked = cells.alloc[: MEMORY + 1], cells.scored + self._asked
+            parts = (np.maximum(alloc - asked, 0) if self.least else np.minimum(asked, alloc)) * _MOST // alloc
             return (parts[0] + parts[1]) // 2
         total: Number = 0
         number: Number = 0
@@ -217,16 +219,13 @@ class Balanced:
         if gpu is not None and demand.request.values[gpu] > 0:
             self.places.append(gpu)
         self.asked = [int(demand.request.values[place]) for place in self.places]
-        self._both = [np.array([[amount], [0]]) for amount in self.asked]
+        self._both = np.array([[[amount] for amount in self.asked], [[0]] * len(self.asked)])
 
-    def __call__(self, cells: Cells) -> Number:
-        """With the task and without it at once, as two rows."""
-        parts = [_part(cells, place, both) for place, both in zip(self.places, self._both, strict=True)]
-        has = [cells.alloc[place] > 0 for place in self.places]
-        if len(parts) == 2 and cells.everywhere(CPU) and cells.everywhere(MEMORY):
-            deviation = abs(parts[0] - parts[1]) * 0.5
-        else:
-            deviation = _deviation(cells, has, parts)
+    def __call__(self, cells: Columns) -> Number:
+        """With the task and without it at once: arrays of (with or without, place, row)."""
+        alloc = cells.alloc[self.places]
+        parts = np.minimum((cells.present[self.places] + self._both) / np.maximum(alloc, 1), 1.0)
+        deviation = _deviation(cells, self.places, alloc > 0, parts)
         even = np.floor((1 - deviation) * _MOST)
         return 50 + np.floor((50 + (even[0] - even[1])) * 0.5)
 
@@ -241,21 +240,31 @@ class Balanced:
         return 50 + (50 + _even(after) - _even(before)) // 2
 
 
-def _part(cells: Cells, place: int, asked: Ints) -> Floats:
-    """The used part of a resource; 0 where a node has none."""
-    found: Floats = np.minimum((cells.present[place] + asked) / cells.most(cells.alloc[place], 1), 1.0)
-    return found if cells.everywhere(place) else np.where(cells.alloc[place] > 0, found, 0.0)
-
-
-def _deviation(cells: Cells, has: list[Bools], parts: list[Floats]) -> Floats:
+def _deviation(cells: Columns, places: list[int], has: Bools, parts: Floats) -> Floats:
     """The standard deviation of the parts that a node has; of two it is half their distance, without rounding on the way."""
-    number = sum(each.astype(np.int64) for each in has)
+    half_apart: Floats = abs(parts[:, 0] - parts[:, 1]) * 0.5
+    core = cells.everywhere(CPU) and cells.everywhere(MEMORY)
+    if core and len(places) == 2:
+        return half_apart
+    if not core:
+        return _of_those(has, parts)
+    gpu = has[2]
+    mean = (parts[:, 0] + parts[:, 1] + parts[:, 2]) / 3
+    away = parts - mean[:, None]
+    away *= away
+    deviation: Floats = np.where(gpu, np.sqrt((away[:, 0] + away[:, 1] + away[:, 2]) / 3), half_apart)
+    return deviation
+
+
+def _of_those(has: Bools, parts: Floats) -> Floats:
+    """The same where nodes lack one resource or another."""
+    number = has.sum(axis=0)
     some = np.maximum(number, 1)
-    mean = sum(parts) / some
-    squares = sum(np.where(each, (part - mean) * (part - mean), 0.0) for each, part in zip(has, parts, strict=True))
-    low = np.minimum.reduce([np.where(each, part, 2.0) for each, part in zip(has, parts, strict=True)])
-    high = np.maximum.reduce([np.where(each, part, -1.0) for each, part in zip(has, parts, strict=True)])
-    return np.where(number == 2, abs(high - low) * 0.5, np.sqrt(squares / some))
+    mean = np.where(has, parts, 0.0).sum(axis=1) / some
+    away = np.where(has, (parts - mean[:, None]) ** 2, 0.0)
+    apart = np.where(has, parts, -1.0).max(axis=1) - np.where(has, parts, 2.0).min(axis=1)
+    deviation: Floats = np.where(number == 2, abs(apart) * 0.5, np.sqrt(away.sum(axis=1) / some))
+    return deviation
 
 
 def _even(parts: list[float]) -> int:

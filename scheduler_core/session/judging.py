@@ -66,6 +66,10 @@ class Room:
     def __init__(self, session: Session, codes: codes_.Codes, demand: Demand) -> None:
         self.table: NodeTable = session.nodes
         self._needs = [(place, amount, codes.resource_bit(place)) for place, amount in demand.needs]
+        self._places: list[int] | slice = [place for place, _, _ in self._needs]
+        if self._places == list(range(len(self._needs))):
+            self._places = slice(0, len(self._needs))
+        self._amounts = np.array([[amount] for _, amount, _ in self._needs])
         self._filters: list[tuple[int, Filter]] = [
             (codes.bit(check), fails) for ask in _flat(session, "row_filters") for check, fails in ask(demand)
         ]
@@ -120,10 +124,9 @@ class Room:
         return not any(fails(row) for _, fails in self._filters)
 
     def _ranked(self, cells: Columns, count: int) -> Floats:
-        full: Bools = np.zeros(count, dtype=np.bool_)
-        for place, amount, _ in self._needs:
-            full |= cells.idle[place] < amount
-            if self.table.moving:
+        full: Bools = (cells.idle[self._places] < self._amounts).any(axis=0)
+        if self.table.moving:
+            for place, amount, _ in self._needs:
                 full |= cells.free(place) < amount
         for _, fails in self._filters:
             full |= fails(cells)
