@@ -10,6 +10,7 @@ from scheduler_core import plugins, tiers
 from scheduler_core.cache.mirror import Mirror
 from scheduler_core.model.policy import Policy
 from scheduler_core.settings import Settings
+from scheduler_core.shadow import others
 from scheduler_core.shadow.machine import Machine
 from scheduler_core.shadow.volcano import Volcano
 
@@ -20,7 +21,8 @@ def machine(settings: Settings, cluster: str) -> Machine:
     """A machine that has seen nothing. Raises UserError for a policy that cannot be used."""
     known = plugins.known()
     policy = _policy(settings.policy) if settings.policy is not None else tiers.default(known)
-    return Machine(Mirror(cluster, settings.volcano_schedulers), [Volcano(policy, known)], policy.name)
+    deciders = [Volcano(policy, known), others.decide]
+    return Machine(Mirror(cluster, settings.volcano_schedulers), deciders, policy.name)
 
 
 def _policy(path: Path) -> Policy:

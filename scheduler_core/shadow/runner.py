@@ -4,7 +4,7 @@ What is read again after a restart lies between the last snapshot and the end of
 looked for first: a session whose close is in the log is taken from there, one that was not closed opens again and writes
 the same records, with the same identities.
 
-Sessions must never hold up the log's other readers. A turn spends a second on them at most; the log seconds that it has
+Sessions must never hold up the log's other readers. A turn spends some seconds on them at most; the log seconds that it has
 no time for are passed over, and counted: the next session sees all that came in them.
 """
 
@@ -27,9 +27,10 @@ from scheduler_core.shadow import snapshots
 from scheduler_core.shadow.machine import Machine
 
 READER: Final = "scheduler"
-BUDGET_S: Final = 1.0
+BUDGET_S: Final = 3.0
 """What the sessions of one turn may take."""
-BATCH: Final = 1000
+BATCH: Final = 500
+"""Records of one turn: of a quiet log less than the ten minutes between two snapshots, which come between turns."""
 _SECOND_MS: Final = 1000
 _DECISION: Final = b'"' + TYPE_PREFIX.encode() + b'decision.v1"'
 _EVENT: Final = b'"' + TYPE_PREFIX.encode() + b'event.v1"'
@@ -83,6 +84,8 @@ class Runner:
         batch = self.reader.read(max_records=BATCH)
         sessions = skipped = 0
         spent_s = 0.0
+        if batch.entries and self._snapshot_ms < 0:
+            self._snapshot_ms = batch.entries[0].stamp
         for entry in batch.entries:
             due = self._due(entry.stamp)
             if due is not None and spent_s < budget_s:
@@ -138,8 +141,6 @@ class Runner:
     def _remember(self) -> None:
         """A snapshot when it is time for one; everything before it may then leave the log."""
         stamp = self.machine.stamp
-        if self._snapshot_ms < 0:
-            self._snapshot_ms = stamp
         if stamp - self._snapshot_ms < snapshots.EVERY_MS:
             return
         self._snapshot_ms = stamp

@@ -4,51 +4,12 @@ import msgspec
 import pytest
 
 from pipeline.errors import Terminal
-from pipeline.records.envelope import GapRecord, ObjectRecord
+from pipeline.records.envelope import GapRecord
 from pipeline.records.gaps import Gap
 from pipeline.records.jobs import JobRef
-from pipeline.records.objects import Facts, ObjectChange, QueueFacts
+from pipeline.records.objects import Facts, QueueFacts
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
-
-JOB = JobRef("Job", "ml", "train", "job-1", "batch.volcano.sh")
-GROUPS = {"Node": "", "Pod": "", "PersistentVolumeClaim": "", "Namespace": "", "PriorityClass": "scheduling.k8s.io"}
-VOLCANO_API = "scheduling.volcano.sh"
-
-
-def record(kind, uid, body=None, *, change="added", group=None, cluster="c", job=None, **more):
-    """An object record; `body` is the object without its metadata's uid."""
-    meta = (body or {}).get("metadata", {})
-    return ObjectRecord(
-        id=f"{uid}/{change}/{meta}", source="t", cluster=cluster, partitionkey="0", observedms=1000,
-        data=ObjectChange(
-            change=change, kind=kind, group=GROUPS.get(kind, VOLCANO_API) if group is None else group,
-            name=meta.get("name", uid), namespace=meta.get("namespace", ""), uid=uid, version="1", job=job,
-            object=msgspec.UNSET if body is None else msgspec.Raw(msgspec.json.encode(body)), **more,
-        ),
-    )  # fmt: skip
-
-
-def node(uid="n-1", name="n1", *, ready="True", **more):
-    return record("Node", uid, {
-        "metadata": {"name": name, "labels": {"zone": "a"}},
-        "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}], **more},
-        "status": {"allocatable": {"cpu": "8"}, "conditions": [{"type": "Ready", "status": ready}]},
-    })  # fmt: skip
-
-
-def pod(uid="p-1", *, node="", scheduler="volcano", change="added", notes=None, phase="Pending", meta=None, **spec):
-    return record("Pod", uid, {
-        "metadata": {"name": uid, "namespace": "ml", "annotations": notes or {"scheduling.k8s.io/group-name": "g"}, **(meta or {})},
-        "spec": {"schedulerName": scheduler, "nodeName": node or None,
-                 "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2", "gpu": "1"}}}], **spec},
-        "status": {"phase": phase},
-    }, change=change, job=JOB)  # fmt: skip
-
-
-def group(uid="g-1", *, phase="Pending", change="added", queue=None, job=JOB, **more):
-    body = {"metadata": {"name": "g", "namespace": "ml", "creationTimestamp": "2026-01-01T00:00:00Z"}}
-    spec = {"minMember": 2, **({"queue": queue} if queue else {})}
-    return record("PodGroup", uid, {**body, "spec": spec, "status": {"phase": phase}}, change=change, job=job, **more)
+from tests.support.object_records import JOB, ROOM, group, node, pod, record
 
 
 def mirror(*records):
@@ -64,8 +25,8 @@ def only(facts):
 
 
 def test_a_node_is_what_its_record_says():
-    made = only(mirror(node(unschedulable=True)).facts(VOLCANO).nodes)
-    assert (made.name, made.labels, made.allocatable) == ("n1", {"zone": "a"}, {"cpu": "8"})
+    made = only(mirror(node(unschedulable=True, taints=[{"key": "gpu", "effect": "NoSchedule"}])).facts(VOLCANO).nodes)
+    assert (made.name, made.labels, made.allocatable) == ("n1", {"zone": "a"}, ROOM)
     assert (made.taints, made.unschedulable, made.ready) == ((("gpu", "", "NoSchedule"),), True, True)
     assert not only(mirror(node(ready="Unknown")).facts(VOLCANO).nodes).ready
 
