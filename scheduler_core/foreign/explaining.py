@@ -19,7 +19,7 @@ from scheduler_core.cache.mirror import Mirror
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign import gangs, lacking, preemption, texts, world
 from scheduler_core.foreign.cluster import NAME, Cluster
-from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.filters import Filters, Judged, place_of
 from scheduler_core.foreign.gangs import Gang
 from scheduler_core.foreign.reasons import Leading, Reasons
 from scheduler_core.foreign.world import World
@@ -137,11 +137,13 @@ class Explaining:
     def _room(self, task: Task, why: Why, alike: int) -> tuple[str, ...]:
         return lacking.room(self.cluster, self.reasons.opened(task), task, why, alike)
 
-    def _sets(self, judged: Judged) -> Iterator[FailureSet]:
-        """Nodes by what refuses them, most nodes first."""
-        counts = Counter(judged.first.tolist())
-        for code, nodes in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            yield FailureSet(tuple(check.name for check in self.filters.failed(code)), nodes)
+    def _sets(self, judged: Judged) -> list[FailureSet]:
+        """Nodes by what refuses them, most nodes first, then in the order of the filters."""
+        found = [
+            FailureSet(tuple(check.name for check in self.filters.failed(code)), nodes)
+            for code, nodes in Counter(judged.first.tolist()).items()
+        ]
+        return sorted(found, key=lambda each: (-each.nodes, place_of(each.filters[0]), each.filters))
 
     def _victims(self, task: Task) -> Why | None:
         """Who has to go before the pod gets the node that it was promised."""

@@ -204,6 +204,11 @@ def _unseen(seen: PodSeen) -> Check | None:
     return DEVICES if seen.devices else VOLUMES
 
 
+def place_of(check: str) -> int:
+    """The place in the order of the filter to which a check belongs, by the name of the check."""
+    return _PLACE[check.partition("/")[0]]
+
+
 def short_of(resource: str) -> Check:
     """The check that a node has enough of a resource."""
     text = "Too many pods" if resource == "pods" else f"Insufficient {resource}"

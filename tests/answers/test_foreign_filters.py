@@ -1,5 +1,5 @@
-"""Recorded words of kube-scheduler against its filters on the recorded state: every event FailedScheduling, word by word;
-and the reasons told of its pods against what the recording's script had arranged.
+"""Recorded words of kube-scheduler against its filters on the recorded state, word by word: every event FailedScheduling,
+and every condition that no event tells. And the reasons told of its pods against what the recording's script had arranged.
 
 The folder is `KC_RECORDINGS`, by default `tests/recordings`. How each event agrees is told in `tests.support.kube_said`.
 """
@@ -28,7 +28,7 @@ def test_every_message_comes_out_word_by_word_where_the_state_is_recorded(
     differing = [(each.case.pod, each.case.words, each.made) for each in found if each.how == "differs"]
     assert differing == []
     # What only the order of the server's revisions, or a binding not stored yet, explains is the lesser part.
-    assert sum(each.how == "time" for each in found) >= 0.7 * len(found)
+    assert sum(each.how == "time" for each in found) >= 0.6 * len(found)
     assert sum(each.how == "assumed" for each in found) <= 0.02 * len(found)
     assert sum(each.how == "incomplete" for each in found) <= 0.05 * len(found)
 

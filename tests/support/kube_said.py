@@ -1,13 +1,16 @@
 """What kube-scheduler said in a recording, beside what its filters say of the recorded state.
 
 Each event FailedScheduling is compared once, at its first sight: what a series counts later has the words of the first.
-The message is made anew from the objects and compared word by word. Of which moment the objects are matters, since the
-scheduler's view is no one else's:
+Words that the series swallowed stand in the pod's condition; a condition that no event tells is a case too. The message is
+made anew from the objects and compared word by word. Of which moment the objects are matters, since the scheduler's view
+is no one else's:
 
-- `time`: what had arrived in the recording at the time that the event names. Nothing later is used.
+- `time`: what had arrived in the recording at the time that the event names (with the condition, if it is one). Nothing
+  later is used.
 - `revision`: the watches of the recording deliver some milliseconds late, each by its own. All objects carry the revision
   at which the server stored them, so the history can be put in its true order. The scheduler held the pod at the revision
-  that the event names (`regarding`), and stored the event after its attempt: it saw a state between these two.
+  that the event names (`regarding`), and stored the event after its attempt: it saw a state between these two. (Of a
+  condition: between the pod's version before it and its own.)
 - `assumed`: the same with pods that it had just placed and whose binding was stored only after the event.
 - `incomplete`: the pod has volume claims, and the recording has none.
 - `differs`: none of these.
@@ -27,6 +30,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pipeline.records import shapes
 from pipeline.records.envelope import EventRecord, ObjectRecord, Record
 from scheduler_core import foreign
 from scheduler_core.cache.mirror import Mirror
@@ -39,8 +43,8 @@ HOW = ("time", "revision", "assumed", "incomplete", "differs")
 
 
 class Case(NamedTuple):
-    """An event: the pod it is about, its words, the time (ms) it names, and the revisions between which the scheduler saw
-    the cluster."""
+    """An event or a condition: the pod it is about, its words, its time (ms), and the revisions between which the scheduler
+    saw the cluster."""
 
     uid: str
     pod: str
@@ -48,6 +52,7 @@ class Case(NamedTuple):
     at_ms: int
     low: int
     high: int
+    event: bool = True
 
 
 class Compared(NamedTuple):
@@ -67,8 +72,9 @@ def folders() -> list[Path]:
 def compared(folder: Path) -> tuple[Compared, ...]:
     """All cases of a recording, by time."""
     log = [each.record for each in replayed.log_of(folder) if each.record is not None]
-    found = sorted(_cases(folder, log), key=lambda case: case.at_ms)
     objects = [record for record in log if isinstance(record, ObjectRecord)]
+    events = list(_cases(folder, log))
+    found = sorted([*events, *_untold(objects, events)], key=lambda case: case.at_ms)
     volumes = (folder / "persistentvolumeclaims.ndjson.gz").exists()
     made = dict(_as_of_time(folder.name, objects, found))
     late = [case for case in found if _same(case.words, made[case]) is False]
@@ -110,6 +116,33 @@ def _objects(line: dict[str, Any]) -> list[dict[str, Any]]:
         return [line["frame"]["object"]]
     items: list[dict[str, Any]] = (line.get("list") or {}).get("items") or []
     return items
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------------
+
+
+def _untold(objects: list[ObjectRecord], events: list[Case]) -> Iterator[Case]:
+    """Conditions of pods with words that no event has of that pod."""
+    told = {(case.uid, case.words) for case in events}
+    versions: dict[str, int] = {}
+    for record in objects:
+        change = record.data
+        if change.kind != "Pod" or not isinstance(change.object, msgspec.Raw):
+            continue
+        words, version = _condition(change.object), int(change.version)
+        if words and (change.uid, words) not in told:
+            told.add((change.uid, words))
+            yield Case(
+                change.uid, change.name, words, record.observedms, versions.get(change.uid, 0), version - 1, event=False
+            )
+        versions[change.uid] = version
+
+
+def _condition(pod: msgspec.Raw) -> str:
+    for each in shapes.decode("", "Pod", pod).status.conditions or ():
+        if (each.type, each.status, each.reason) == ("PodScheduled", "False", "Unschedulable"):
+            return each.message or ""
+    return ""
 
 
 # --- states -----------------------------------------------------------------------------------------------------------------
@@ -189,10 +222,11 @@ def table(found: Iterable[Compared]) -> str:
     """For each reason that messages name: the messages, and how they agree."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for each in found:
-        for name in ("all messages", *(_short(part) for part in parts(each.case.words))):
+        kind = "all events" if each.case.event else "all other conditions"
+        for name in (kind, *(_short(part) for part in parts(each.case.words))):
             counts[name][each.how] += 1
     lines = [f"{'':72} {'all':>5}" + "".join(f"{how:>11}" for how in HOW)]
-    for name, by in sorted(counts.items(), key=lambda item: (item[0] == "all messages", item[0])):
+    for name, by in sorted(counts.items(), key=lambda item: (item[0].startswith("all "), item[0])):
         lines.append(f"{name:72} {by.total():5}" + "".join(f"{by[how]:11}" for how in HOW))
     return "\n".join(lines)
 
