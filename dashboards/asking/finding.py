@@ -16,6 +16,7 @@ from pipeline.errors import BadUsage, NotFound
 
 _MOST = 500
 _SAME = 2
+_FEW = 5
 
 Job = dict[str, Any]
 
@@ -42,7 +43,10 @@ def one(source: Source, text: str, filters: Filters, kind: str | None = None, ui
             f"{len(known)} jobs are called {name}:" + "".join(f"\n  {_shown(each)}" for each in known),
             fix="Say which one with -n, --kind or --cluster.",
         )
+    lives = [job["uid"] for item in answer["items"] if _is_meant(job := item["job"], text, kind, None)]
     within = _within(filters, text, kind, uid)
+    if lives:
+        raise NotFound(f"there is no job {name}{within}", fix=f"Known uids of that name: {', '.join(lives[:_FEW])}.")
     raise NotFound(f"there is no job {name}{within}", fix=_advice(source, name, filters, bool(within)))
 
 

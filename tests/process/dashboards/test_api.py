@@ -436,6 +436,26 @@ def test_a_short_range_of_reasons_is_a_curve_of_parts(page, cluster):
     assert sum(total["share"] for total in answer["totals"]) == pytest.approx(1, abs=0.001)
 
 
+def test_an_unknown_uid_is_not_answered_with_the_name_itself(page, cluster):
+    answer = page.get(f"/api/v1{LLAMA}?uid=nobody")
+    assert answer.status == 404 and "train-llama?" not in answer.body["hint"]
+
+
+def test_reasons_without_gpus_are_left_out_when_asked_in_gpus(page, doris):
+    made = Waiting("no-gpus")
+    for name, gpus, reason in (("cpu", 0, "quota"), ("gpu", 4, "outranked")):
+        job = made.job(name)
+        made.wait(job, 0, gpus=gpus)
+        made.part(job, 1, 0, None, reason)
+    made.now(10)
+    made.load(doris)
+
+    def totals(unit):
+        return {each["reason"] for each in page.api(f"/reasons?cluster=no-gpus&unit={unit}")["totals"]}
+
+    assert (totals("gpus"), totals("jobs")) == ({"outranked"}, {"quota", "outranked"})
+
+
 def test_reasons_count_gpus_when_asked_in_gpus(page, cluster):
     answer = page.api("/reasons?cluster=prod&bucket=1h&unit=gpus")
     totals = {total["reason"]: total["ms"] // MINUTE_MS for total in answer["totals"]}

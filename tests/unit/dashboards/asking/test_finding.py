@@ -41,8 +41,9 @@ def test_a_name_that_was_used_again_is_the_newest_job_and_the_others_are_known()
     assert (found.named.name, found.named.uid, found.others) == ("train", "", ("old",))
     found = finding.one(source, "train", Filters(), uid="old")
     assert (found.named.uid, found.others) == ("old", ())
-    with pytest.raises(NotFound, match="with uid other"):
+    with pytest.raises(NotFound, match="with uid other") as caught:
         finding.one(source, "train", Filters(), uid="other")
+    assert caught.value.fix == "Known uids of that name: new, old."
 
 
 def test_a_namespace_may_stand_before_the_name_as_answers_print_it():
@@ -72,6 +73,16 @@ def test_a_slip_gets_the_nearest_name():
     with pytest.raises(NotFound) as caught:
         finding.one(Jobs(job("train-llama"), job("eval")), "train-lama", Filters())
     assert caught.value.fix == "Did you mean train-llama?"
+
+
+def test_a_slip_among_other_filters_gets_the_nearest_name_and_never_its_own():
+    source = Jobs(job("train-llama"), job("trian"))
+    with pytest.raises(NotFound) as caught:
+        finding.one(source, "trian-llama", Filters(name=("trian-llama",)))
+    assert caught.value.fix == "Did you mean train-llama?"
+    with pytest.raises(NotFound) as caught:
+        finding.one(Jobs(job("train", kind="Job")), "Pod/train", Filters())
+    assert "Did you mean train?" not in caught.value.fix and "Job/train" in caught.value.fix
 
 
 def test_a_job_of_another_namespace_is_pointed_to():
