@@ -11,7 +11,7 @@ from scheduler_core.cache.mirror import Mirror
 from scheduler_core.model.policy import Policy
 from scheduler_core.settings import Settings
 from scheduler_core.shadow import others
-from scheduler_core.shadow.machine import Machine
+from scheduler_core.shadow.machine import Decider, Machine
 from scheduler_core.shadow.volcano import Volcano
 
 log = logs.get(__name__)
@@ -21,7 +21,7 @@ def machine(settings: Settings, cluster: str) -> Machine:
     """A machine that has seen nothing. Raises UserError for a policy that cannot be used."""
     known = plugins.known()
     policy = _policy(settings.policy) if settings.policy is not None else tiers.default(known)
-    deciders = [Volcano(policy, known), others.decide]
+    deciders: list[Decider] = [Volcano(policy, known), others.decide]
     return Machine(Mirror(cluster, settings.volcano_schedulers), deciders, policy.name)
 
 

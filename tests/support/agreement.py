@@ -102,8 +102,10 @@ def folded(segments: list[dict[str, Any]], end_ms: int) -> list[Stretch]:
     return out if open_ is None else [*out, open_]
 
 
-def disagreements(expected: dict[str, Any], waits: list[Wait], tolerance: int, end_ms: int) -> list[str]:
-    """Everything in which a job's judged waits differ from the recomputed ones."""
+def disagreements(
+    expected: dict[str, Any], waits: list[Wait], tolerance: int, end_ms: int, *, exact: bool = False
+) -> list[str]:
+    """Everything in which a job's judged waits differ from the recomputed ones. `exact`: decision records are there."""
     episodes = expected["episodes"]
     if len(waits) < len(episodes):
         episodes = [one for n, one in enumerate(episodes) if n == 0 or _length(one, end_ms) >= 100]
@@ -112,7 +114,7 @@ def disagreements(expected: dict[str, Any], waits: list[Wait], tolerance: int, e
     found: list[str] = []
     promises = (expected["sla"] or {}).get("episodes") or []
     for n, (one, wait) in enumerate(zip(episodes, waits, strict=True)):
-        said = [*_ends(one, wait, tolerance), *_reasons(one, wait, end_ms)]
+        said = [*_ends(one, wait, tolerance), *_reasons(one, wait, end_ms, exact=exact)]
         said += _promise(promises[n] if n < len(promises) else None, wait)
         found += [f"episode {n + 1}: {each}" for each in said]
     return found
@@ -138,14 +140,14 @@ def _ends(expected: dict[str, Any], wait: Wait, tolerance: int) -> list[str]:
     return found
 
 
-def _reasons(expected: dict[str, Any], wait: Wait, end_ms: int) -> list[str]:
+def _reasons(expected: dict[str, Any], wait: Wait, end_ms: int, *, exact: bool) -> list[str]:
     to = end_ms if expected["to_ms"] is None else expected["to_ms"]
     wanted = folded(expected["segments"], to)
     common = sum(
         max(0, min(one[3], other[3]) - max(one[2], other[2]))
         for one in wanted
         for other in wait.stretches
-        if _coarse(one) == _coarse(other)
+        if (one[:2] == other[:2] if exact else _coarse(one) == _coarse(other))
     )
     total = to - expected["from_ms"]
     if total - common <= 1500 or common >= 0.97 * total:
