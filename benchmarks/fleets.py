@@ -2,8 +2,8 @@
 
 `mixed` is a fleet as training clusters have them: nodes of eight devices in racks of 16 and spines of 8 racks, three models,
 5 % and 2 % tainted, half the nodes partly used; waiting gangs of 1 to 32 in 120 classes, a second role in a third of those
-with more than one task; 20 tenants with 5 queues each. `volcano` is the cluster, made without dice, on which a real
-Volcano was measured.
+with more than one task; 20 tenants of different size with 5 queues each. `volcano` is the cluster, made without dice, on
+which a real Volcano was measured.
 """
 
 from __future__ import annotations
@@ -153,11 +153,12 @@ class Mixed:
     def add_group(self, size: int, phase: str) -> f.GroupFacts:
         """One more group, without pods."""
         number = len(self.groups)
+        tenant = min(self.dice.randrange(TENANTS), self.dice.randrange(TENANTS))
         near = phase == "Pending" and size > 1 and self.dice.random() < self.near
         job = f.GroupFacts(
-            namespace=f"t{number % TENANTS:02d}",
+            namespace=f"t{tenant:02d}",
             name=f"job{number:05d}",
-            queue=f"t{number % TENANTS:02d}-q{self.dice.randrange(QUEUES_EACH)}",
+            queue=f"t{tenant:02d}-q{self.dice.randrange(QUEUES_EACH)}",
             min_member=size,
             phase=phase,
             priority_class=self.dice.choice(("low", "", "high")),

@@ -9,7 +9,7 @@ same task, so a reader needs only the latest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pipeline.records import reasons
 from pipeline.records.decisions import Decision, FailureSet
@@ -43,6 +43,15 @@ def ref_of(namespace: str, name: str, ref: JobRef | None) -> JobRef:
     return ref or JobRef("PodGroup", namespace, name, f"name:{namespace}/{name}")
 
 
+class Counted(NamedTuple):
+    """A report in words, made once however many tasks share it; `nodes` by the reason and resource that lead."""
+
+    report: Report
+    sets: tuple[FailureSet, ...]
+    helps: tuple[str, ...]
+    nodes: dict[tuple[str, str], int]
+
+
 Kind = Literal["attribution", "enqueue", "bind", "pipeline", "evict", "discard", "diverged", "close"]
 
 
@@ -54,6 +63,8 @@ class Records:
         self.source = source
         self.session_ms = session.now_ns // _MS_IN_NS
         self.codes = session.judges.codes
+        self._counted: dict[int, Counted] = {}
+        self._turns = verdicts.Turns(session)
 
     def record(
         self,
@@ -118,14 +129,13 @@ class Records:
             self._count(found, refusal.report, why)
         else:
             found.helps = helps.of_quota(why, job.queue.name)
-        held = sum(len(kept.tasks) for kept in self.session.kept if kept.job is job)
+        held = sum(len(kept.tasks) for kept in self.session.kept if kept.job is job) if self.session.kept else 0
         if held:
             found.message += f"; {held} places are held for it, unbound, until the session ends"
-        before = verdicts.ahead(self.session, job)
-        if before:
-            last = before[-1]
+        before, last = self._turns.ahead(job)
+        if last is not None:
             decided = verdicts.order(self.session, job, last)
-            found.message += f"; {len(before)} jobs of the queue went before it, {last.uid} by {decided.plugin}"
+            found.message += f"; {before} jobs of the queue went before it, {last.uid} by {decided.plugin}"
         return found
 
     def _refused(self, ref: JobRef, job: Job) -> Iterator[Decision]:
@@ -149,12 +159,23 @@ class Records:
         return found
 
     def _count(self, found: Decision, report: Report, why: Why) -> None:
+        counted = self._counted.get(id(report))
+        if counted is None:
+            counted = self._counted[id(report)] = self._decode(report)
         found.total_nodes = report.total
-        found.failure_sets = tuple(
+        found.failure_sets, found.helps = counted.sets, counted.helps
+        nodes = counted.nodes.get((why.reason, why.resource))
+        if nodes is None:
+            nodes = counted.nodes[why.reason, why.resource] = self._nodes_of(report, why)
+        found.nodes = nodes
+
+    def _decode(self, report: Report) -> Counted:
+        sets = tuple(
             FailureSet(tuple(check.name for check in self.codes.failed(code)), nodes) for code, nodes in report.counts
         )
-        found.nodes = self._nodes_of(report, why)
-        found.helps = helps.of_report(report, self.session.axis, self.codes, self.session.nodes.names)
+        return Counted(
+            report, sets, helps.of_report(report, self.session.axis, self.codes, self.session.nodes.names), {}
+        )
 
     def _nodes_of(self, report: Report, why: Why) -> int:
         """Nodes for which the leading reason holds."""

@@ -89,11 +89,19 @@ def order(session: Session, job: Job, other: Job) -> Before:
     return Before("name", job.uid, other.uid)
 
 
-def ahead(session: Session, job: Job) -> list[Job]:
-    """Jobs of the queue that this session took before the job, the first first; all that it took if it never came to it."""
-    mine = session.tried.get(job.uid, len(session.tried) + 1)
-    before = [
-        other for other in session.jobs.values()
-        if other is not job and other.queue is job.queue and session.tried.get(other.uid, mine) < mine
-    ]  # fmt: skip
-    return sorted(before, key=lambda other: session.tried[other.uid])
+class Turns:
+    """Who of a queue was taken before whom."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._of_queue: dict[str, list[Job]] = {}
+        for uid in session.tried:
+            job = session.jobs[uid]
+            self._of_queue.setdefault(job.queue.name, []).append(job)
+        self._place = {job.uid: place for jobs in self._of_queue.values() for place, job in enumerate(jobs)}
+
+    def ahead(self, job: Job) -> tuple[int, Job | None]:
+        """How many jobs of its queue this session took before the job, and the last of them; all if it never came to it."""
+        jobs = self._of_queue.get(job.queue.name, [])
+        place = self._place.get(job.uid, len(jobs))
+        return place, jobs[place - 1] if place else None
