@@ -37,15 +37,44 @@ DEFAULT = policy(
     ("priority", "gang", "conformance"), ("overcommit", "drf", "predicates", "proportion", "nodeorder", "binpack")
 )
 
+TREE = msgspec.structs.replace(
+    policy(("priority", "gang", "conformance"), ("drf", "predicates", "capacity", "nodeorder")),
+    tiers=(
+        tuple(PluginChoice(name, ON, {}) for name in ("priority", "gang", "conformance")),
+        (
+            PluginChoice("drf", ON, {}), PluginChoice("predicates", ON, {}), PluginChoice("nodeorder", ON, {}),
+            PluginChoice("capacity", ON | {"hierarchy"}, {"ancestorReclaimLevel": 1}),
+        ),
+    ),
+)  # fmt: skip
+LATE = policy(("sla",), ("priority", "gang", "predicates", "capacity", "nodeorder"), sla={"sla-waiting-time": "3s"})
+POLICIES = {"default": DEFAULT, "tree": TREE, "late": LATE}
+"""Queues by weight; queues in a tree (`in_tree`); every job late, so that sla votes for keeping places."""
+
+
+def in_tree(r, facts):
+    """The same cluster with its queues below two others and `root`, each with limits of its own."""
+    made = [f.QueueFacts(name="root"), f.QueueFacts(name="a", parent="root"), f.QueueFacts(name="b", parent="root")]
+    for queue in facts.queues:
+        limits = {"deserved": {"cpu": r.choice([1, 4])}, "guarantee": {"cpu": 1} if r.random() < 0.3 else None}
+        made.append(
+            f.QueueFacts(name=queue.name, parent=r.choice("ab"), capability={"cpu": r.choice([6, 30])}, **limits)
+        )
+    return msgspec.structs.replace(facts, queues=tuple(made))
+
 
 def world(r, *, nodes=5, jobs=6, relations=False):
-    """A cluster with running and waiting jobs, drawn from a random source; `relations` are ports, other pods, spread."""
-    made_nodes = [node(r, at) for at in range(r.randint(1, nodes))]
+    """A cluster with running and waiting jobs, drawn from a random source; `relations` are ports, other pods, spread.
+
+    One half are roomy, with few wishes and few closed nodes, the other half picky and full.
+    """
+    picky = r.choice([0.2, 1.0])
+    made_nodes = [node(r, at, picky) for at in range(r.randint(1, nodes))]
     queues = [
         f.QueueFacts(name=f"q{at}", weight=r.randint(1, 3), capability={"cpu": "20"} if r.random() < 0.2 else None)
         for at in range(r.randint(1, 3))
     ]
-    groups, pods, room = [], [], {each.name: 8 for each in made_nodes}
+    groups, pods, room = [], [], {each.name: r.choice([1, 3, 8]) for each in made_nodes}
     for at in range(r.randint(1, jobs)):
         members = r.randint(1, 4)
         running = r.random() < 0.4
@@ -53,15 +82,15 @@ def world(r, *, nodes=5, jobs=6, relations=False):
         groups.append(
             f.GroupFacts(
                 namespace=namespace, name=f"j{at}", queue=r.choice(queues).name, min_member=r.randint(0, members),
-                min_task_member={"worker": r.randint(1, members)} if r.random() < 0.1 else {},
+                min_task_member={"worker": r.randint(1, members)} if r.random() < 0.1 * picky else {},
                 phase="Running" if running else r.choice(["Pending", "Inqueue"]), created_ns=r.randint(1, 9) * 10**9,
                 min_resources={"cpu": r.randint(0, 6)} if r.random() < 0.5 else None,
                 priority_class=r.choice(["", "hi", "lo"]),
             )
         )  # fmt: skip
-        alike = pod(r, at, made_nodes, relations) if r.random() < 0.6 else None
+        alike = pod(r, at, made_nodes, relations, picky) if r.random() < 0.6 else None
         for number in range(members):
-            wishes = alike or pod(r, at, made_nodes, relations)
+            wishes = alike or pod(r, at, made_nodes, relations, picky)
             pods.append(member(r, wishes, namespace, number, running, made_nodes, room))
     return f.ClusterFacts(
         nodes=tuple(made_nodes), queues=tuple(queues), groups=tuple(groups), pods=tuple(pods),
@@ -69,12 +98,12 @@ def world(r, *, nodes=5, jobs=6, relations=False):
     )  # fmt: skip
 
 
-def node(r, at):
+def node(r, at, picky):
     return f.NodeFacts(
         name=f"n{at}",
         allocatable={
-            "cpu": r.choice(["2", "4", "7500m"]),
-            "memory": r.choice(["4Gi", "8Gi", "15999M"]),
+            "cpu": r.choice(["2", "4", "7500m"] if picky == 1 else ["4", "8", "16"]),
+            "memory": r.choice(["4Gi", "8Gi", "15999M"] if picky == 1 else ["15999M", "64Gi"]),
             "pods": r.choice(["3", "10"]),
         }
         | ({GPU: r.choice(["1", "4", "8"])} if r.random() < 0.5 else {})
@@ -82,9 +111,9 @@ def node(r, at):
         labels={HOST: f"n{at}"}
         | ({"zone": r.choice("ab")} if r.random() < 0.9 else {})
         | ({"gen": r.choice("357")} if r.random() < 0.6 else {}),
-        taints=tuple(taint(r) for _ in range(r.choice([0, 0, 0, 1, 1, 2]))),
-        unschedulable=r.random() < 0.15,
-        ready=r.random() > 0.1,
+        taints=tuple(taint(r) for _ in range(r.choice([1, 1, 2]) if r.random() < 0.5 * picky else 0)),
+        unschedulable=r.random() < 0.15 * picky,
+        ready=r.random() > 0.1 * picky,
         rack=r.choice(["r1", "r2"]),
     )
 
@@ -97,12 +126,12 @@ def taint(r):
     )
 
 
-def pod(r, job, nodes, relations):
+def pod(r, job, nodes, relations, picky):
     """What a pod of a job asks for."""
     requests = {"cpu": r.choice(["500m", "1", "1", "3"]), "memory": r.choice(["512Mi", "1Gi", "5Gi", "9e9"])}
-    if r.random() < 0.3:
+    if r.random() < 0.3 * picky:
         requests[GPU] = r.choice(["1", "2"])
-    if r.random() < 0.2:
+    if r.random() < 0.2 * picky:
         requests[CARD] = r.choice(["0", "1"])
     if r.random() < 0.1:
         requests = {}
@@ -113,9 +142,9 @@ def pod(r, job, nodes, relations):
         overhead={"cpu": "250m", "memory": "100Mi"} if r.random() < 0.1 else None,
         labels={"app": r.choice("xy")},
         annotations={"volcano.sh/task-spec": r.choice(["ps", "worker"])} if r.random() < 0.4 else {},
-        node_selector={"zone": r.choice("abc")} if r.random() < 0.2 else {},
+        node_selector={"zone": r.choice("abc")} if r.random() < 0.2 * picky else {},
         tolerations=tuple(toleration(r) for _ in range(r.choice([0, 0, 0, 1, 2]))),
-        affinity=affinity(r, nodes, relations),
+        affinity=affinity(r, nodes, relations, picky),
         spread=(spread(r),) * (relations and r.random() < 0.3),
         ports=(("TCP", r.choice([80, 81]), r.choice(["", "10.0.0.1", "10.0.0.2"])),) if relations and r.random() < 0.2 else (),
         priority=r.choice([None, 5, 50]),
@@ -145,8 +174,8 @@ def toleration(r):
     ])  # fmt: skip
 
 
-def affinity(r, nodes, relations):
-    choice = r.random()
+def affinity(r, nodes, relations, picky):
+    choice = r.random() / picky
     if choice < 0.2:
         return Affinity(NodeAffinity(NodeSelector([node_term(r, nodes) for _ in range(r.choice([1, 1, 2]))])))
     if relations and choice < 0.45:
