@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import pytest
 
 from scheduler_core.model import status
@@ -85,11 +86,20 @@ def test_a_queue_that_gives_nothing_back_loses_nothing(fields):
     assert make.ran([make.node("n")], groups, pods, policy, queues=queues).evictions == []
 
 
+def contested(facts):
+    """The same with all that runs in one queue and all that waits in another."""
+    running = [msgspec.structs.replace(each, queue="rich") for each in facts.groups if each.phase == "Running"]
+    waiting = [msgspec.structs.replace(each, queue="poor") for each in facts.groups if each.phase != "Running"]
+    queues = (make.queue("rich"), make.queue("poor", weight=3))
+    return msgspec.structs.replace(facts, groups=(*running, *waiting), queues=queues)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_is_evicted_no_gang_falls_below_its_minimum_and_the_table_adds_up(seed):
-    facts = worlds.world(random.Random(seed), nodes=3, jobs=8)
+    """Gang and proportion stand in one tier: where gang above names nobody, Volcano asks the tier below without it."""
+    facts = contested(worlds.world(random.Random(seed), nodes=6, jobs=24))
     policy = make.policy(
-        ("priority", "gang", "conformance"), ("drf", "predicates", "proportion", "nodeorder"),
+        ("priority", "gang", "conformance", "proportion"), ("drf", "predicates", "nodeorder"),
         actions=("enqueue", "allocate", "preempt", "reclaim", "backfill"),
     )  # fmt: skip
     before = make.opened(facts.nodes, facts.groups, facts.pods, policy, queues=facts.queues, classes=CLASSES)
