@@ -255,3 +255,28 @@ def test_what_a_scheduler_says_only_by_events_counts_until_the_condition_comes()
     told = story.tell()
     assert told.reasons()[-1] == ("insufficient_resource", None, "nvidia.com/gpu")
     assert told.segments[-1]["evidence"] == "event"
+
+
+def test_p8_of_a_group_that_nobody_said_a_word_of_a_decision_knows_why():
+    story = volcano().decision("enqueue", reason="quota", detail="cluster_enqueue_limit", resource="cpu").after(5000)
+    told = story.tell()
+    assert told.reasons() == [("scheduler_backlog", "not_enqueued", None), ("quota", "cluster_enqueue_limit", "cpu")]
+    assert [row["evidence"] for row in told.segments] == ["condition", "decision"]
+
+
+def test_p8_a_refusal_at_the_door_ends_when_the_group_is_let_in_whatever_the_decision_was():
+    story = volcano().decision("enqueue", reason="quota", detail="cluster_enqueue_limit", resource="cpu").after(5000)
+    story.volcano_group(minimum=2, phase="Inqueue").after(10).pod("a").pod("b").after(5000)
+    assert story.tell().reasons()[-1] == ("scheduler_backlog", "not_tried", None)
+
+
+def test_p9_a_queues_refusal_is_one_reason_in_a_text_and_in_a_decision():
+    story = volcano(phase="Inqueue").pod("a", text=SILENT).pod("b", text=SILENT).after(5000)
+    story.decision(reason="quota", detail="queue_refused", resource="nvidia.com/gpu", nodes=3).after(5000)
+    assert story.tell().reasons()[1:] == [("quota", "queue_refused", None)]
+
+
+def test_p13_members_that_have_come_are_seen_before_the_decision_that_missed_them_is_replaced():
+    story = volcano(phase="Inqueue").decision(reason="gang_incomplete", detail="members_missing").after(3000)
+    story.pod("a").pod("b").after(5000)
+    assert "gang_incomplete" not in story.tell().codes()

@@ -1,0 +1,108 @@
+"""The scheduler's stage: on and off, with the writer of its process and with one of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.config import load
+from pipeline.errors import UserError
+from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers
+from pipeline.records import codec
+from pipeline.records.envelope import DecisionRecord
+from scheduler_core import app
+from tests.support.cluster import poll
+from tests.support.object_records import group, node, pod, queue
+
+BEGIN = 1_767_225_600_000
+OPTIONS = LogOptions(cluster="c", min_free_bytes=0)
+
+
+def loaded(data: Path, **more: str):
+    return load.load([], {}, {"data_dir": str(data), "cluster.name": "c", **more})
+
+
+def fill(writer: LogWriter) -> None:
+    """A gang waits for more than there is."""
+    asking = [{"name": "main", "resources": {"requests": {"cpu": "60"}}}]
+    writer.tick(BEGIN)
+    writer.put([node(), queue(), group(phase="Inqueue"), *(pod(f"p-{n}", containers=asking) for n in (1, 2))])
+    for second in range(1, 10):
+        writer.tick(BEGIN + second * 1000)
+    writer.sync()
+
+
+def decided(log: Path) -> list[str]:
+    with LogReader(log, "test") as reader:
+        lines = [codec.decode(entry.line) for entry in reader.read().entries]
+    return [each.data.kind for each in lines if isinstance(each, DecisionRecord)]
+
+
+def test_it_appends_to_the_log_that_its_process_writes(tmp_path):
+    log = tmp_path / "spool" / "records"
+    with LogWriter(log, options=OPTIONS) as writer:
+        fill(writer)
+        stage = app.stage(loaded(tmp_path))
+        stage.start()
+        poll("it has decided", lambda: "close" in decided(log), 20)
+        assert [check.ok for check in stage.checks()] == [True, True]
+        poll("it says so", lambda: stage.state()["sessions"] == 1, 20)
+        assert stage.state() == {"log_ms": BEGIN + 9000, "sessions": 1, "skipped_seconds": 0}
+        stage.stop(5.0)
+    assert "attribution" in decided(log)
+
+
+def test_without_a_writer_in_its_process_it_becomes_the_writer_and_gives_the_log_back(tmp_path):
+    log = tmp_path / "spool" / "records"
+    with LogWriter(log, options=OPTIONS) as writer:
+        fill(writer)
+    stage = app.stage(loaded(tmp_path))
+    ended: list[int] = []
+    stage.at_end = lambda: ended.append(1)
+    stage.start()
+    poll("it is at the end", lambda: ended, 20)
+    with pytest.raises(UserError, match="in use"):
+        LogWriter(log, options=OPTIONS)
+    stage.stop(5.0)
+    LogWriter(log, options=OPTIONS).close()
+    assert decided(log)[-1] == "close"
+
+
+def test_a_log_that_closes_under_it_is_told_and_waited_for(tmp_path):
+    log = tmp_path / "spool" / "records"
+    writer = LogWriter(log, options=OPTIONS)
+    stage = app.stage(loaded(tmp_path))
+    stage.start()
+    fill(writer)
+    writer.close()
+    poll("it is blocked or done", lambda: not stage.checks()[1].ok or "close" in decided(log), 20)
+    with LogWriter(log, options=OPTIONS):
+        poll("it goes on", lambda: stage.checks()[1].ok and "close" in decided(log), 20)
+        stage.stop(5.0)
+
+
+def test_turned_off_it_holds_nothing_of_the_log_back(tmp_path):
+    log = tmp_path / "spool" / "records"
+    readers.write(log, "scheduler", Position(1, 0))
+    stage = app.stage(loaded(tmp_path, **{"scheduler.enabled": "false"}))
+    stage.start()
+    assert readers.registered(log) == []
+    assert stage.checks() == []
+    stage.stop(1.0)
+
+
+def test_there_must_be_a_log(tmp_path):
+    with pytest.raises(UserError, match="no log of records"):
+        app.stage(loaded(tmp_path)).start()
+
+
+def test_a_policy_that_cannot_be_used_is_an_error_at_the_start(tmp_path):
+    log = tmp_path / "spool" / "records"
+    policy = tmp_path / "policy.conf"
+    policy.write_text("actions: nothing\ntiers: []\n")
+    with LogWriter(log, options=OPTIONS):
+        with pytest.raises(UserError, match="no action 'nothing'"):
+            app.stage(loaded(tmp_path, **{"scheduler.policy": str(policy)})).start()
+        with pytest.raises(UserError, match="cannot be read"):
+            app.stage(loaded(tmp_path, **{"scheduler.policy": str(tmp_path / "none.conf")})).start()
