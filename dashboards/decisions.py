@@ -95,6 +95,7 @@ def told(lang: str, holds: Standing, queue: str, *, rebuilt: bool = False) -> Sc
         node_sets=_node_sets(lang, made.failure_sets),
         helps=[scheduler.said(lang, text) for text in made.helps],
         ahead=None if before is None else scheduler.said(lang, before),
+        more="" if made is holds.diverged else _more(lang, made),
         diverged=diverged,
         message=made.message,
     )
@@ -127,6 +128,11 @@ def _sentence(lang: str, made: Decision, said: dict[str, Decision], queue: str) 
         return scheduler.said(lang, made.message)
     because = words.because(lang, made.reason, made.detail, made.resource, queue or None)
     return str(texts["because"]).format(because=because[:1].upper() + because[1:])
+
+
+def _more(lang: str, made: Decision) -> str:
+    """A message whose counts are not told otherwise is given whole; that of a place is the sentence itself."""
+    return "" if made.reason is None else scheduler.beside(lang, made.message, counted=bool(made.failure_sets))
 
 
 def _node_sets(lang: str, sets: Sequence[FailureSet]) -> list[NodeSet]:

@@ -95,6 +95,8 @@ class Scheduler(msgspec.Struct, kw_only=True):
     """Smallest change first."""
     ahead: str | None
     """How many jobs of the queue went before it, and by what the last of them did."""
+    more: str
+    """What it said beside the nodes and who goes first."""
     diverged: str | None
     """Where the cluster's own scheduler decided otherwise."""
     message: str

@@ -122,10 +122,10 @@ def _promise(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: Tex
 
 def _scheduler(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> list[tuple[str, str]]:
     """What a scheduler saw, whose word it is and since when; or why that cannot be told."""
-    sees, note = answer["scheduler"], answer["scheduler_note"]
+    sees, note = answer.get("scheduler"), answer.get("scheduler_note")  # an older page has neither
     if sees is None:
         return [(labels["scheduler"], terminal.paint(note, "dim", out))] if note else []
-    said = None if answer["now"] and answer["now"]["message"] == sees["message"] else sees["message"]
+    said = None if answer["now"] and answer["now"]["message"] == sees["message"] else sees.get("more")
     parts = [sees["sentence"], sees["ahead"], None if sees["diverged"] == sees["sentence"] else sees["diverged"]]
     whose = labels["rebuilt" if sees["rebuilt"] else "stored"].format(
         source=sees["source"], policy=sees["policy"], at=times.show(sees["session_ms"], utc=utc)

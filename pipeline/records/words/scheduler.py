@@ -35,6 +35,10 @@ REASONS: dict[str, str] = {
 """Which reason a check stands for."""
 
 
+_NODES = re.compile(r"(, then )?\b\d+/\d+ nodes (take it|are (un)?available)\b.*")
+"""How both schedulers begin to count nodes."""
+
+
 def reason_of(filters: Sequence[str]) -> str | None:
     """The reason of the first check that is known; None for nodes that fail none, or none that is known."""
     return next((REASONS[name] for each in filters if (name := each.partition("/")[0]) in REASONS), None)
@@ -81,6 +85,12 @@ def said(lang: str, text: str) -> str:
             places = {key: _inner(lang, key, value) for key, value in found.groupdict().items()}
             return str(theirs[f"{name}_one" if places.get("jobs") == "1" else name].format(**places))
     return text
+
+
+def beside(lang: str, message: str, *, counted: bool) -> str:
+    """What a message says beside who goes first, in the reader's language; without its nodes where they are `counted`."""
+    parts = [_NODES.sub("", part) if counted else part for part in message.split("; ") if part != ahead(message)]
+    return "; ".join(said(lang, part) for part in parts if part)
 
 
 def ahead(message: str) -> str | None:

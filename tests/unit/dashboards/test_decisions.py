@@ -65,6 +65,14 @@ def test_who_goes_first_is_told_from_the_jobs_own_message():
     assert one.ahead == "1 job of the queue went before it, ns/first by priority"
 
 
+def test_of_a_message_only_that_is_repeated_which_the_counts_do_not_say():
+    counted = made(1, failure_sets=(LACK,), message="2 of 4 placed, then 0/12 nodes take it: 12 Insufficient gpu; 3 places are held for it, unbound, until the session ends")  # fmt: skip
+    assert told(counted).more == "2 of 4 placed; 3 places are held for it, unbound, until the session ends"
+    assert told(counted, lang="zh").more == "4 个中已放置 2 个; 已为它留出 3 处，未绑定，直到这次调度结束"
+    assert told(made(1, reason="quota", message="queue q is full")).more == "queue q is full"
+    assert told(made(1, failure_sets=(LACK,), message="0/12 nodes are available: 12 Insufficient gpu.")).more == ""
+
+
 def test_a_disagreement_takes_everything_back_and_is_told_until_something_new_is_said():
     apart = made(2, "diverged", message="the cluster's scheduler bound ns/a to n1, the shadow had said quota")
     sees = told(made(1), apart)

@@ -138,8 +138,8 @@ export interface Scheduler {
   node_sets: NodeSet[];
   helps: string[];
   ahead: string | null;
+  more: string;
   diverged: string | null;
-  message: string;
 }
 
 export interface JobPage extends Fresh {

@@ -50,7 +50,7 @@ function Sees({ of, helps }: { of: Scheduler; helps: readonly string[] }) {
       {more.length > 0 && <ul class="sees-helps">{more.map((help) => <li key={help}>{help}</li>)}</ul>}
       {of.ahead && <p>{of.ahead}</p>}
       {diverged && <p class="sees-diverged">{diverged}</p>}
-      {of.message && <p class="faint small sees-message">{of.message}</p>}
+      {of.more && <p class="faint small sees-message">{of.more}</p>}
     </>
   );
 }
