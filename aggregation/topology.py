@@ -36,7 +36,6 @@ REFRESH = "refresh"
 ASSUME = "assume"
 DROP = "drop"
 
-_OF_JOBS = (ObjectRecord, EventRecord, DecisionRecord)
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(JobState)
 
@@ -54,10 +53,9 @@ def job_of(record: Record) -> JobRef | None:
 
     Most events say nothing of a wait: they only let time pass, and no state is opened for them.
     """
-    kind = type(record)
-    if kind in _OF_JOBS and not (kind is EventRecord and record.data.reason not in TELLING):  # type: ignore[union-attr]
-        return record.data.job  # type: ignore[union-attr]
-    return None
+    if isinstance(record, EventRecord):
+        return record.data.job if record.data.reason in TELLING else None
+    return record.data.job if isinstance(record, ObjectRecord | DecisionRecord) else None
 
 
 class JobOperator:
@@ -125,6 +123,8 @@ class JobOperator:
         last = state.episode
         waited = last is not None and last.end_ms is None
         removed = episodes.follow(state, noted, sight)
+        if not waited and last is state.episode and sight.unseen_since is None:
+            return []  # no wait was touched, as with most records of a job that has its nodes
         for episode in state.episodes[0 if last is None else last.number - 1 :]:
             if episode is not last:
                 state.refreshed_ms = now
@@ -147,16 +147,17 @@ class JobOperator:
     def _timers(self, state: JobState, now: int) -> dict[str, int | None]:
         """The timers that are other than before."""
         wanted: dict[str, int] = {}
-        dirty = any(episode.dirty for episode in state.episodes[-2:])
-        if not dirty and state.waiting and REFRESH in state.due:
+        known, waiting, dirty = state.due, state.waiting, _has_news(state)
+        if not dirty and waiting and REFRESH in known:
             return {}  # nothing they depend on has changed
+        if not (dirty or waiting or known or self._idle(state)):
+            return {}
         if dirty:
-            wanted[ROWS] = now - now % SECOND_MS + SECOND_MS
-        if state.waiting:
+            wanted[ROWS] = known.get(ROWS) or now - now % SECOND_MS + SECOND_MS
+        if waiting:
             self._while_it_waits(state, wanted, now)
         elif self._idle(state):
-            wanted[DROP] = self._drop_ms(state)
-        known = state.due
+            wanted[DROP] = known.get(DROP) or self._drop_ms(state)  # if too early, it is set again when it fires
         if wanted == known:
             return {}
         state.due = wanted
@@ -195,6 +196,12 @@ def _as_it_was(state: JobState) -> Step[JobState]:
     """Nothing has changed; a state of which nothing is known is not worth keeping."""
     nothing = not state.episodes and not state.decided and records.empty(state)
     return Step(None if nothing else state, [], {})
+
+
+def _has_news(state: JobState) -> bool:
+    """Whether something is newer than its rows; only the last two episodes can be."""
+    made = state.episodes
+    return bool(made) and (made[-1].dirty or (len(made) > 1 and made[-2].dirty))
 
 
 def _all_removed(state: JobState, now: int) -> list[Row]:

@@ -82,18 +82,21 @@ def unseen(episode: Episode, earlier: Segment | None) -> None:
 
 def stretches(episode: Episode, now: int) -> list[Stretch]:
     """The segments as far as they are decided; they tile the wait from its start to its end, or are open."""
-    end = episode.end_ms
-    parts = list(episode.segments)
-    if end is not None:
-        if end == episode.start_ms:
-            return []
+    end, parts = episode.end_ms, episode.segments
+    if end == episode.start_ms or not parts:
+        return []
+    if end is not None and parts[-1].from_ms >= end:
         parts = [one for one in parts if one.from_ms < end] or parts[:1]
     until = now if end is None else end
     if len(parts) > 1 and until - _held_since(episode, parts[-1]) < SHORT_MS:
-        parts.pop()
-    starts = [episode.start_ms, *(one.from_ms for one in parts[1:])]
-    ends = [*starts[1:], end]
-    return [Stretch(one, start, to) for one, start, to in zip(parts, starts, ends, strict=True)]
+        parts = parts[:-1]
+    made = []
+    segment, start = parts[0], episode.start_ms
+    for later in parts[1:]:
+        made.append(Stretch(segment, start, later.from_ms))
+        segment, start = later, later.from_ms
+    made.append(Stretch(segment, start, end))
+    return made
 
 
 def undecided_until(episode: Episode) -> int | None:

@@ -8,6 +8,7 @@ says the rest. A verdict that begins with `~` is none: the pod is gated, has a p
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from aggregation.lifecycle import asks, counts
@@ -60,6 +61,9 @@ class Verdict(NamedTuple):
         return self.mark + _CUT.join((self.reason, self.detail, self.resource))
 
 
+_NONE = Verdict()
+
+
 def split(key: str) -> tuple[str, str, str]:
     """Reason, detail and resource of a key."""
     reason, detail, resource = key.removeprefix(QUOTED).split(_CUT)
@@ -93,15 +97,22 @@ def of(state: JobState, pod: Pod) -> Verdict:
     if known is not None:
         return Verdict(known.reason, known.detail, known.resource, known.nodes, known.total_nodes)
     if not pod.text:
-        return Verdict()
-    message = parse(pod.text)
-    if _waits_for_victims(pod, message):
+        return _NONE
+    return _by_words(pod.text, pod.nominated, pod.wanted, pod.verdict) or _refused(state, pod)
+
+
+@lru_cache(maxsize=8192)
+def _by_words(text: str, nominated: bool, wanted: NodesWanted | None, before: str) -> Verdict | None:
+    """What a text proves, of a pod whose verdict was `before`; None if its queue refused it. Pods of a job share texts,
+    and schedulers repeat them."""
+    message = parse(text)
+    if _waits_for_victims(text, nominated, message):
         return Verdict(reasons.WAITING_VICTIMS, nodes=1)
     if message.queue_refused:
-        return _refused(state, pod)
+        return None
     if message.no_evidence:
-        return Verdict()
-    return _of_text(pod, message)
+        return _NONE
+    return _of_text(message, wanted, before)
 
 
 def refusal(text: str) -> Verdict | None:
@@ -120,12 +131,12 @@ def decided(state: JobState, pod: Pod) -> Decided | None:
     return state.decided.get(pod.name) or state.decided.get(f"{state.job.namespace}/{pod.name}")
 
 
-def _waits_for_victims(pod: Pod, message: Message) -> bool:
+def _waits_for_victims(text: str, nominated: bool, message: Message) -> bool:
     """Rule P10. Volcano never clears a nomination, so beside its texts a nomination proves nothing; beside one of
     kube-scheduler it does, unless that says that preemption helps nowhere (the node it is being bound to)."""
     if message.waiting_victims:
         return True
-    if not pod.nominated or message.pointer or "nodes are available" not in pod.text:
+    if not nominated or message.pointer or "nodes are available" not in text:
         return False
     said = [one for one in message.reasons if one.category == "preemption_no_victim"]
     return not message.preemption_part or any(one.detail == "no_victims" for one in said)
@@ -153,7 +164,7 @@ def _above_ceiling(state: JobState, pod: Pod) -> bool:
     )
 
 
-def _of_text(pod: Pod, message: Message) -> Verdict:
+def _of_text(message: Message, wanted: NodesWanted | None, before: str) -> Verdict:
     if message.has_place:
         return Verdict(mark=HAS_PLACE)
     own = [one for one in message.reasons if one.category != "gang"]
@@ -163,23 +174,22 @@ def _of_text(pod: Pod, message: Message) -> Verdict:
     if not own:
         detail = next((one.reason_detail for one in message.reasons if one.reason_detail), None)
         return Verdict(reasons.GANG_INCOMPLETE, detail or "")
-    return _of_nodes(pod, own, message)
+    return _of_nodes(own, message, wanted, before)
 
 
-def _of_nodes(pod: Pod, said: list[Said], message: Message) -> Verdict:
+def _of_nodes(said: list[Said], message: Message, wanted: NodesWanted | None, before: str) -> Verdict:
     """Rule P1."""
     uncounted = [one for one in said if one.reason in (reasons.VOLUME, reasons.DRA) and one.nodes is None]
     first = _pick(uncounted, _DEEP) or _pick(said, _WHOLE_JOB)
     if first is not None:
         return _verdict(first, message)
-    wanted = pod.wanted
     if wanted is not None and (wanted.total == 0 or wanted.open == 0):
         return _by_facts(wanted, said, message)
     deep = _pick(said, _DEEP)
     if deep is not None:
         return _verdict(deep, message, estimated=wanted is None)
-    if wanted is not None and pod.verdict and not pod.verdict.startswith(MARK):
-        return Verdict(*split(pod.verdict), total_nodes=message.total_nodes)
+    if wanted is not None and before and not before.startswith(MARK):
+        return Verdict(*split(before), total_nodes=message.total_nodes)
     return _by_text(said, message) or Verdict(reasons.UNKNOWN, total_nodes=message.total_nodes)
 
 

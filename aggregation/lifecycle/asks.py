@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
-from aggregation.lifecycle.objects import Asks
+from aggregation.lifecycle.course import Asking, Wish
+from aggregation.lifecycle.objects import NO_ASKS, Asks
 from pipeline.records import quantity
 from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Container
@@ -20,7 +22,7 @@ _DEVICES = (
 def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
     """The figures of a resource list."""
     if not amounts:
-        return Asks()
+        return NO_ASKS
     gpus = sum(quantity.units(amounts[name]) for name in devices(amounts))
     return Asks(gpus, quantity.milli(amounts.get("cpu")), quantity.units(amounts.get("memory")))
 
@@ -30,11 +32,13 @@ def devices(amounts: Mapping[str, Quantity]) -> list[str]:
     return [name for name in amounts if name.startswith(_DEVICES)]
 
 
-def of_pod(spec: PodSpec | None) -> Asks:
+def of_pod(spec: PodSpec | Wish | None) -> Asks:
     """As the scheduler adds up: containers and sidecars together, or the largest init container, plus overhead."""
     if spec is None:
         return Asks()
-    inits = spec.init_containers or ()
+    inits = spec.init_containers
+    if not inits:
+        return _sum(spec.containers or ()) + of_amounts(spec.overhead)
     sidecars = [one for one in inits if one.restart_policy == "Always"]
     steady = _sum((*(spec.containers or ()), *sidecars))
     for one in inits:
@@ -48,16 +52,21 @@ def of_template(template: PodTemplate | None, count: int) -> Asks:
     return of_pod(template.spec) * count if template is not None and template.spec is not None else Asks()
 
 
-def _sum(containers: Iterable[Container]) -> Asks:
-    total = Asks()
-    for container in containers:
-        total = total + _of_container(container)
-    return total
+def _sum(containers: Iterable[Container | Asking]) -> Asks:
+    return sum(map(_of_container, containers), NO_ASKS)
 
 
-def _of_container(container: Container) -> Asks:
+def _of_container(container: Container | Asking) -> Asks:
     needs = container.resources
-    return of_amounts({**(needs.limits or {}), **(needs.requests or {})}) if needs is not None else Asks()
+    if needs is None:
+        return NO_ASKS
+    return _of_needs(tuple((needs.limits or {}).items()), tuple((needs.requests or {}).items()))
+
+
+@lru_cache(maxsize=4096)
+def _of_needs(limits: tuple[tuple[str, Quantity], ...], requests: tuple[tuple[str, Quantity], ...]) -> Asks:
+    """Few templates make many pods."""
+    return of_amounts({**dict(limits), **dict(requests)})
 
 
 def larger(one: Asks, other: Asks) -> Asks:

@@ -7,7 +7,7 @@ import msgspec
 from pipeline.records.objects import NodesWanted
 
 
-class Asks(msgspec.Struct, array_like=True, frozen=True):
+class Asks(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """What pods ask for: devices, thousandths of CPU, bytes."""
 
     gpus: int = 0
@@ -24,7 +24,7 @@ class Asks(msgspec.Struct, array_like=True, frozen=True):
 NO_ASKS = Asks()
 
 
-class Pod(msgspec.Struct, array_like=True):
+class Pod(msgspec.Struct, array_like=True, gc=False):
     """One pod as it was last seen. `verdict` is what attribution made of its texts."""
 
     name: str = ""
@@ -64,7 +64,7 @@ class Pod(msgspec.Struct, array_like=True):
         return self.placed_ms is None and self.lost_ms is None
 
 
-class JobObject(msgspec.Struct, array_like=True):
+class JobObject(msgspec.Struct, array_like=True, gc=False):
     """A job object: the job's own, or one of those that the job is made of (the Jobs of a JobSet)."""
 
     recent: list[int] = []
@@ -102,7 +102,7 @@ class JobObject(msgspec.Struct, array_like=True):
             self.done, self.done_ms = how, at_ms
 
 
-class Group(msgspec.Struct, array_like=True):
+class Group(msgspec.Struct, array_like=True, gc=False):
     """A PodGroup of Volcano or of Kubernetes."""
 
     name: str = ""
@@ -120,7 +120,7 @@ class Group(msgspec.Struct, array_like=True):
     priority: int | None = None
 
 
-class Admission(msgspec.Struct, array_like=True):
+class Admission(msgspec.Struct, array_like=True, gc=False):
     """A Kueue Workload. `reserved` is the status of QuotaReserved, empty if it has no such condition."""
 
     recent: list[int] = []
@@ -139,7 +139,7 @@ class Admission(msgspec.Struct, array_like=True):
     tasks: int = 0
 
 
-class Counts(msgspec.Struct, array_like=True):
+class Counts(msgspec.Struct, array_like=True, gc=False):
     """Pods by state. A pod that succeeded counts as alive and placed for ever, also after its deletion (rule P2)."""
 
     alive: int = 0
@@ -154,7 +154,7 @@ class Counts(msgspec.Struct, array_like=True):
     running: int = 0
 
 
-class Decided(msgspec.Struct, array_like=True):
+class Decided(msgspec.Struct, array_like=True, gc=False):
     """What a scheduler's decision record said last of the job or a task. `entry`: that it was not let into its queue."""
 
     session_ms: int = 0

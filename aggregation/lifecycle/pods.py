@@ -6,20 +6,20 @@ succeeded is never lost. A pod that vanished while nobody looked was lost when i
 
 from __future__ import annotations
 
-from msgspec import UnsetType
+from msgspec import UNSET, Raw
 
-from aggregation.lifecycle import asks, counts
+from aggregation.lifecycle import asks, counts, course
+from aggregation.lifecycle.course import Beginning, Course
 from aggregation.lifecycle.objects import JobObject, Pod
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
 from aggregation.lifecycle.state import JobState
-from pipeline.records import shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Condition
-from pipeline.records.shapes.pod import Pod as PodShape
 
 _ENDS = (("DisruptionTarget", "True"), ("Ready", "False"), ("ContainersReady", "False"))
 """Conditions that tell when a pod stopped."""
+Sighted = Beginning | Course
 GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 """Annotations by which a pod names its Volcano group."""
 
@@ -27,31 +27,45 @@ GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name
 def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     """A pod's record, after copies were sorted out."""
     pod = state.pods.get(change.uid)
-    if isinstance(change.object, UnsetType):
+    if change.object is UNSET:
         return _take_bare(state, pod, change, sight)
-    shape = shapes.decode("", "Pod", change.object)
-    assert isinstance(shape, PodShape)
-    if pod is not None and _as_before(pod, shape) and change.change != "deleted":
-        return NOTHING
-    if pod is None and change.truncated and shape.status.phase is None:
-        return NOTHING  # its job has moved, and only that it exists is known: it counts when it is seen again
-    before = None if pod is None else _Before(pod)
     if pod is None:
-        pod = _first_sight(state, shape, change, sight)
-    else:
-        counts.remove(state, pod)
-    _update(state, pod, shape, sight)
-    if change.facts is not None and change.facts.nodes_wanted is not None:
-        pod.wanted = change.facts.nodes_wanted
+        return _take_first(state, change, change.object, sight)
+    shape = course.course(change.object)
+    if _as_before(pod, shape) and change.change != "deleted":
+        return NOTHING
+    before = _Before(pod)
+    counts.remove(state, pod)
+    return _take_in(state, pod, shape, change, sight, before)
+
+
+def _take_first(state: JobState, change: ObjectChange, data: Raw, sight: Sight) -> Noted:
+    """The first sight of a pod, the only time that what never changes of it is read."""
+    shape = course.beginning(data)
+    if change.truncated and shape.status.phase is None:
+        return NOTHING  # its job has moved, and only that it exists is known: it counts when it is seen again
+    pod = _first_sight(state, shape, change, sight)
     if change.uid == state.job.uid:
-        _be_the_job(state, pod, shape, sight)
+        _be_the_job(state, pod, shape)
+    return _take_in(state, pod, shape, change, sight, None)
+
+
+def _take_in(
+    state: JobState, pod: Pod, shape: Sighted, change: ObjectChange, sight: Sight, before: _Before | None
+) -> Noted:
+    _update(state, pod, shape, sight)
+    facts = change.facts
+    if facts is not None and facts.nodes_wanted is not None:
+        pod.wanted = facts.nodes_wanted
+    if change.uid == state.job.uid:
+        _end_the_job(state, pod, sight)
     if change.change == "deleted":
         return _deleted(state, change, sight, before)
     counts.add(state, pod)
     return _noted(state, change.uid, pod, before, sight)
 
 
-def _as_before(pod: Pod, shape: PodShape) -> bool:
+def _as_before(pod: Pod, shape: Sighted) -> bool:
     """Most records of pods that have their node tell nothing of a wait: probes, addresses, containers."""
     if not pod.bound or pod.phase != (shape.status.phase or "Pending"):
         return False
@@ -64,9 +78,10 @@ class _Before:
     __slots__ = ("alive", "event_ms", "placed", "signature")
 
     def __init__(self, pod: Pod) -> None:
-        self.alive = pod.alive
-        self.placed = pod.placed
-        self.event_ms = None if pod.bound else pod.placed_ms
+        placed_ms = pod.placed_ms
+        self.alive = pod.lost_ms is None
+        self.placed = placed_ms is not None and self.alive
+        self.event_ms = None if pod.bound else placed_ms
         self.signature = _signature(pod)
 
 
@@ -114,7 +129,7 @@ def _take_bare(state: JobState, pod: Pod | None, change: ObjectChange, sight: Si
     return Noted(True, change.uid) if pod.waits else NOTHING
 
 
-def _first_sight(state: JobState, shape: PodShape, change: ObjectChange, sight: Sight) -> Pod:
+def _first_sight(state: JobState, shape: Beginning, change: ObjectChange, sight: Sight) -> Pod:
     meta = shape.metadata
     pod = Pod(name=change.name, created_ms=sight.held(meta.creation_timestamp), asks=asks.of_pod(shape.spec))
     pod.group = _group_name(shape)
@@ -130,7 +145,7 @@ def _first_sight(state: JobState, shape: PodShape, change: ObjectChange, sight: 
     return pod
 
 
-def _group_name(shape: PodShape) -> str:
+def _group_name(shape: Beginning) -> str:
     spec = shape.spec
     if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
         return spec.scheduling_group.pod_group_name
@@ -138,7 +153,7 @@ def _group_name(shape: PodShape) -> str:
     return next((notes[key] for key in GROUP_NAMES if notes.get(key)), "")
 
 
-def _update(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> None:
+def _update(state: JobState, pod: Pod, shape: Sighted, sight: Sight) -> None:
     spec, status = shape.spec, shape.status
     pod.phase = status.phase or "Pending"
     pod.gated = bool(spec.scheduling_gates)
@@ -161,7 +176,7 @@ def _update(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> None:
         _lose(state, pod, shape, disrupted, sight)
 
 
-def _scheduled(pod: Pod, condition: Condition, shape: PodShape, sight: Sight) -> None:
+def _scheduled(pod: Pod, condition: Condition, shape: Sighted, sight: Sight) -> None:
     if condition.status == "True" or shape.spec.node_name:
         if shape.spec.node_name and not pod.bound:
             pod.bound = True
@@ -182,7 +197,7 @@ def _placed_at(pod: Pod, condition: Condition, sight: Sight) -> int:
     return held
 
 
-def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sight) -> None:
+def _lose(state: JobState, pod: Pod, shape: Sighted, disrupted: str, sight: Sight) -> None:
     meta = shape.metadata
     if pod.phase == "Succeeded":
         return
@@ -199,7 +214,7 @@ def _lose(state: JobState, pod: Pod, shape: PodShape, disrupted: str, sight: Sig
         state.last_failed_ms = pod.lost_ms
 
 
-def _failed_at(state: JobState, shape: PodShape, sight: Sight) -> int:
+def _failed_at(state: JobState, shape: Sighted, sight: Sight) -> int:
     """The arrival; after a gap what conditions tell of a moment inside it, else the creation of its replacement."""
     since = sight.unseen_since
     if since is None:
@@ -222,7 +237,8 @@ def _deleted(state: JobState, change: ObjectChange, sight: Sight, before: _Befor
     counts.bury(state, pod)
     if change.uid == state.job.uid and state.own is not None:
         state.own.end("deleted", sight.at_ms if pod.lost_ms is None else pod.lost_ms)
-    return _noted(state, change.uid, pod, before, sight)._replace(relevant=True)
+    noted = _noted(state, change.uid, pod, before, sight)
+    return noted if noted.relevant else Noted()
 
 
 def _replaced_at(state: JobState, since_ms: int, until_ms: int) -> int:
@@ -231,7 +247,7 @@ def _replaced_at(state: JobState, since_ms: int, until_ms: int) -> int:
     return min(later, default=until_ms)
 
 
-def _be_the_job(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> None:
+def _be_the_job(state: JobState, pod: Pod, shape: Beginning) -> None:
     """A pod of no other job is a job: its object and its only task."""
     own = state.objects.get(state.job.uid)
     if own is None:
@@ -241,6 +257,12 @@ def _be_the_job(state: JobState, pod: Pod, shape: PodShape, sight: Sight) -> Non
         own.priority = shape.spec.priority
         own.asks = pod.asks
         state.objects[state.job.uid] = own
+
+
+def _end_the_job(state: JobState, pod: Pod, sight: Sight) -> None:
+    own = state.own
+    if own is None:
+        return
     if pod.phase == "Succeeded":
         own.end("completed", sight.at_ms)
     elif pod.lost_ms is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from aggregation.lifecycle import admissions, counts, decisions, events, groups, jobs, pods
 from aggregation.lifecycle.objects import Admission, Group, JobObject, Pod
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
@@ -64,7 +66,7 @@ def _take_object(state: JobState, record: ObjectRecord, sight: Sight) -> Noted |
     noted = NOTHING if take_kind is None else take_kind(state, change, sight)
     if known is None or change.change == "deleted":
         _remember(state, uid, recent)
-    return noted._replace(relevant=True) if told else noted
+    return msgspec.structs.replace(noted, relevant=True) if told and not noted.relevant else noted
 
 
 def _known(state: JobState, uid: str) -> _Kept | None:
@@ -78,6 +80,8 @@ def _of_jobs(state: JobState, change: ObjectChange) -> _Taker | None:
 
 def _learn(state: JobState, facts: Facts) -> bool:
     """Facts about the whole job: whether they changed."""
+    if facts.queue is None and facts.tenant is None:
+        return False
     queue, tenant = facts.queue or state.queue, facts.tenant or state.tenant
     if queue == state.queue and tenant == state.tenant:
         return False

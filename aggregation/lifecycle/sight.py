@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from pipeline.records import times
 
 _moment = lru_cache(maxsize=16384)(times.parse_ms)
 
 
-class Sight(NamedTuple):
+class Sight(msgspec.Struct, frozen=True, gc=False):
     """The receive time of a record, and how it came: `unseen_since` is the last contact before a gap (rule P5)."""
 
     at_ms: int
@@ -33,7 +34,7 @@ class Sight(NamedTuple):
         return second is not None and self.at_ms > second + 999
 
 
-class Noted(NamedTuple):
+class Noted(msgspec.Struct, frozen=True, gc=False):
     """What a record changed. Nothing of what follows needs to look if it is not `relevant`."""
 
     relevant: bool = True

@@ -16,7 +16,7 @@ SCHEMA = 1
 """Goes up whenever the meaning or order of fields changes; a state of another number is refused."""
 
 
-class Segment(msgspec.Struct, array_like=True):
+class Segment(msgspec.Struct, array_like=True, gc=False):
     """A stretch of an episode with one reason; it ends where the next begins."""
 
     from_ms: int
@@ -31,7 +31,7 @@ class Segment(msgspec.Struct, array_like=True):
     estimated: bool = False
 
 
-class Episode(msgspec.Struct, array_like=True):
+class Episode(msgspec.Struct, array_like=True, gc=False):
     """One wait. `segments` has its reasons so far, the last one still open; it is empty for a wait of length 0."""
 
     number: int
@@ -71,7 +71,7 @@ class Episode(msgspec.Struct, array_like=True):
         return self.end_ms is None
 
 
-class JobState(msgspec.Struct, array_like=True):
+class JobState(msgspec.Struct, array_like=True, gc=False):
     """All that is kept of a job."""
 
     schema: int

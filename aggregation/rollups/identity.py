@@ -19,7 +19,10 @@ def columns(state: JobState, number: int) -> dict[str, Any]:
     job = state.job
     tenant, queue_name = named(state)
     return {
-        **key(state, number),
+        "day": day_ms(state),
+        "cluster": state.cluster,
+        "job_uid": job.uid,
+        "episode": number,
         "namespace": job.namespace,
         "job_kind": job.kind,
         "job_name": job.name,
@@ -54,15 +57,18 @@ def queue(state: JobState) -> str:
 def asks(state: JobState) -> Asks:
     """What all its pods ask for: as its objects say, else the most that was alive together."""
     for known in (state.objects, state.admissions):
-        told = [made.asks for made in known.values() if made.asks is not NO_ASKS and made.asks != NO_ASKS]
-        if told:
-            return told[0] if len(told) == 1 else sum(told, NO_ASKS)
+        if known:
+            told = [made.asks for made in known.values() if made.asks != NO_ASKS]
+            if told:
+                return told[0] if len(told) == 1 else sum(told, NO_ASKS)
     return state.asks
 
 
 def tasks(state: JobState, episode: Episode) -> int:
     """Pods that the job asks for."""
-    told = sum([made.tasks for made in state.objects.values()])
+    told = 0
+    for made in state.objects.values():
+        told += made.tasks
     return told or max(state.tasks, episode.minimum or 0)
 
 
@@ -73,7 +79,7 @@ def priority(state: JobState) -> tuple[str, int | None]:
     for known in (state.groups, state.admissions, state.objects):
         if name and number is not None:
             break
-        for made in known.values():
+        for made in known.values() if known else ():
             name = name or made.priority_class
             number = made.priority if number is None else number
     return name, number
@@ -81,4 +87,7 @@ def priority(state: JobState) -> tuple[str, int | None]:
 
 def owner(state: JobState) -> str:
     """Who submitted it, if an object says so."""
-    return next((made.owner for made in state.objects.values() if made.owner), "")
+    for made in state.objects.values():
+        if made.owner:
+            return made.owner
+    return ""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aggregation.lifecycle import episodes
-from aggregation.lifecycle.state import Episode, JobState
 from aggregation.operators.merge import Made
 from aggregation.rollups import identity
 from aggregation.rollups.draft import Draft
@@ -22,10 +19,27 @@ _AS_OF = frozenset({"as_of"})
 def made(draft: Draft, at_risk_share: float) -> Made:
     """The row of the episode."""
     state, episode, shared, _, led, now = draft
-    values = {
-        **shared,
-        **_job(state, episode),
-        **_times(state, episode, now),
+    asks = identity.asks(state)
+    priority_class, priority = identity.priority(state)
+    end, running, own = episode.end_ms, episode.running_ms, state.own
+    placed = end if episode.phase == episodes.SCHEDULED else None
+    values = shared | {
+        "priority_class": priority_class or None,
+        "priority": priority,
+        "owner": identity.owner(state) or None,
+        "tasks": identity.tasks(state, episode),
+        "minimum": episode.minimum,
+        "gpus": asks.gpus,
+        "cpus_milli": asks.cpus_milli,
+        "memory_bytes": asks.memory_bytes,
+        "created_at": state.created_ms if own is None else own.created_ms,
+        "started_at": episode.start_ms,
+        "first_task_at": episode.first_task_ms,
+        "scheduled_at": placed,
+        "running_at": running,
+        "ended_at": end,
+        "wait_ms": max((now if end is None else end) - episode.start_ms, 0),
+        "startup_ms": None if running is None or placed is None else running - placed,
         "phase": episode.phase,
         "cause": episode.cause,
         "sla": deadlines.standing(episode, now, at_risk_share),
@@ -42,34 +56,4 @@ def made(draft: Draft, at_risk_share: float) -> Made:
         "partial": state.partial,
         "as_of": now,
     }
-    return Made(KEY, values, _MOVING if episode.open else _AS_OF, grows=episode.open)
-
-
-def _job(state: JobState, episode: Episode) -> dict[str, Any]:
-    asks = identity.asks(state)
-    priority_class, priority = identity.priority(state)
-    return {
-        "priority_class": priority_class or None,
-        "priority": priority,
-        "owner": identity.owner(state) or None,
-        "tasks": identity.tasks(state, episode),
-        "minimum": episode.minimum,
-        "gpus": asks.gpus,
-        "cpus_milli": asks.cpus_milli,
-        "memory_bytes": asks.memory_bytes,
-    }
-
-
-def _times(state: JobState, episode: Episode, now: int) -> dict[str, Any]:
-    end, running, own = episode.end_ms, episode.running_ms, state.own
-    placed = end if episode.phase == episodes.SCHEDULED else None
-    return {
-        "created_at": state.created_ms if own is None else own.created_ms,
-        "started_at": episode.start_ms,
-        "first_task_at": episode.first_task_ms,
-        "scheduled_at": placed,
-        "running_at": running,
-        "ended_at": end,
-        "wait_ms": max((now if end is None else end) - episode.start_ms, 0),
-        "startup_ms": None if running is None or placed is None else running - placed,
-    }
+    return Made(KEY, values, _MOVING if end is None else _AS_OF, grows=end is None)

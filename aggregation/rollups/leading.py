@@ -24,11 +24,15 @@ def of(stretches: list[Stretch], now: int) -> Led:
     held: dict[tuple[str, str, str], int] = {}
     estimated = gap = 0
     for segment, start, to in stretches:
-        length = max((now if to is None else to) - start, 0)
+        length = (now if to is None else to) - start
+        if length < 0:
+            length = 0
         name = segment.reason, segment.detail, segment.resource
         held[name] = held.get(name, 0) + length
-        estimated += length if segment.estimated else 0
-        gap += length if segment.reason == reasons.GAP else 0
+        if segment.estimated:
+            estimated += length
+        if segment.reason == reasons.GAP:
+            gap += length
     if not held:
         return Led()
     first = max(held, key=held.__getitem__)

@@ -7,8 +7,10 @@ are one number except in between.
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -22,6 +24,7 @@ from pipeline.records.envelope import Record, TickRecord
 from pipeline.records.jobs import BUCKETS, JobRef
 
 _MAX_OPEN_STATES = 200_000
+_MAX_BATCH_BYTES = 32 << 20
 
 
 class Log(Protocol):
@@ -80,14 +83,15 @@ class EmbeddedRunner:
         Raises Transient when the commit, or the ack after it, does not get through: this runner is then of no use any
         more. One that is made anew goes on from the last commit.
         """
-        batch = self._log.read(max_records=max_records)
+        batch = self._log.read(max_records=max_records, max_bytes=_MAX_BATCH_BYTES)
         if batch.end == self.position:
             return Turn(0, 0, 0, 0, False)
-        applied = 0
-        for stamp, line in batch.entries:
-            applied += self._apply(stamp, line)
-        self.position = batch.end
-        written, dead = self._commit()
+        with _no_search_for_cycles():
+            applied = 0
+            for stamp, line in batch.entries:
+                applied += self._apply(stamp, line)
+            self.position = batch.end
+            written, dead = self._commit()
         return Turn(applied, written, dead, batch.lost_bytes, True)
 
     def _apply(self, stamp: int, line: bytes) -> int:
@@ -164,6 +168,18 @@ class EmbeddedRunner:
     def _dead_letter(self, kind: str, data: bytes, error: Exception, stamp: int) -> rows.Row:
         text = f"{type(error).__name__}: {error}"
         return dead_letters.row("aggregation", kind, data, text, cluster=self._cluster, observed_ms=stamp)
+
+
+@contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """States and records hold no cycles, and a turn makes many of them: looking through all again and again is wasted."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _in_order(by_table: dict[str, list[rows.Row]]) -> list[tuple[str, list[rows.Row]]]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from itertools import accumulate, count
-from operator import add
 from typing import NamedTuple
 
 import msgspec
@@ -60,21 +58,22 @@ def table(data: memoryview, ends: list[int]) -> tuple[bytes, int]:
 
 def whole(data: bytes, offset: int, stamp: int) -> Lines:
     """The lines of a block that is as it was written."""
-    lines = data.split(b"\n")
-    lines.pop()  # behind the last newline
-    ends = list(map(add, accumulate(map(len, lines), initial=offset), count()))
-    del ends[0]
-    stamps = []
-    search = _OBSERVED.search
-    for line in lines:
+    lines, stamps, ends = made = Lines([], [], [])
+    search, find = _OBSERVED.search, data.find
+    begin = 0
+    while (end := find(b"\n", begin)) >= 0:
+        line = data[begin:end]
+        begin = end + 1
         found = search(line)
         seen = int(found[1]) if found else observed_ms(line)
         if seen is None:
             return checked(data, offset, stamp)
         if seen > stamp:
             stamp = seen
+        lines.append(line)
         stamps.append(stamp)
-    return Lines(lines, stamps, ends)
+        ends.append(offset + begin)
+    return made
 
 
 def checked(data: bytes, offset: int, stamp: int) -> Lines:
