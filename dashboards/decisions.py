@@ -102,14 +102,15 @@ def told(lang: str, holds: Standing, queue: str, *, rebuilt: bool = False) -> Sc
 
 
 def _speaking(said: dict[str, Decision]) -> Decision | None:
-    """The whole job's word; else one of the reason that keeps most tasks waiting, the newest; else of one to be placed."""
+    """The whole job's word; else one of the reason that keeps most tasks waiting, with counts if one has them, the newest;
+    else of one to be placed."""
     if "" in said:
         return said[""]
     waiting = [each for each in said.values() if each.kind != _PLACED]
     tasks = Counter(each.reason for each in waiting)
     return max(
         waiting or said.values(),
-        key=lambda each: (tasks[each.reason], each.session_ms, each.task or ""),
+        key=lambda each: (tasks[each.reason], bool(each.failure_sets), each.session_ms, each.task or ""),
         default=None,
     )
 

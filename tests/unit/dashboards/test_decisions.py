@@ -97,5 +97,10 @@ def test_of_tasks_that_wait_for_different_reasons_the_most_common_one_speaks():
     assert (sees.reason, sees.task) == ("volume", "ns/b")
 
 
+def test_of_a_gang_the_member_whose_nodes_were_counted_speaks():
+    sees = told(made(1, task="ns/a", failure_sets=(LACK,)), made(2, task="ns/b", message="see ns/a"))
+    assert sees.sentence == "12 of 12 nodes lack nvidia.com/gpu."
+
+
 def test_a_live_schedulers_word_comes_before_a_shadows():
     assert told(made(1, source="live", message="live"), made(5, message="shadow")).message == "live"
