@@ -220,6 +220,7 @@ CHECKS = {
 """What one node, or several, have in common that fail a check."""
 
 LISTS = {
+    "only": "The only node {that}.",
     "first": "{nodes} of {total} nodes {that}",
     "next": "{nodes} {that}",
     "parts": ", ",

@@ -66,6 +66,8 @@ def counts(lang: str, sets: Sequence[FailureSet]) -> str:
         return ""
     texts = LANGUAGES[lang].LISTS
     total = sum(each.nodes for each in sets)
+    if total == 1:
+        return str(texts["only"].format(that=nodes_that(lang, next(each for each in sets if each.nodes).filters, 1)))
     ordered = sorted(sets, key=lambda each: -each.nodes)
     parts = [
         texts["first" if place == 0 else "next"].format(

@@ -219,6 +219,7 @@ CHECKS = {
 }
 
 LISTS = {
+    "only": "唯一的节点{that}。",
     "first": "{nodes} 个{that}",
     "next": "{nodes} 个{that}",
     "parts": "，",
