@@ -40,7 +40,7 @@ Place = tuple[Task, int]
 
 class Cluster:
     """`seen` are the pods that wait, `tasks` the same in the session, by uid. `names` are the nodes, by row; `closed` is
-    what closes them. `state` is equal whenever the same pods are on the same nodes."""
+    what closes them."""
 
     def __init__(self, world: World) -> None:
         facts = world.facts
@@ -49,15 +49,12 @@ class Cluster:
             snapshot.build(ClusterFacts(nodes=nodes, pods=facts.pods)), _POLICY, {Predicates.name: Predicates}, 0
         )
         self.world = world
-        self.facts = {pod.uid: pod for pod in facts.pods}
         self.seen: dict[str, PodSeen] = {each.facts.uid: each for each in world.waiting}
         self.tasks = self.session.snapshot.tasks
         self.table = self.session.nodes
         self.names = self.table.names
         by_name = {node.name: node for node in facts.nodes}
         self.closed = _Closed([_traits(by_name[name]) for name in self.names])
-        self.state = 0
-        self._states = 0
         self._promised = [
             (self.tasks[uid], self.table.rows[each.facts.nominated_node])
             for uid, each in sorted(self.seen.items())
@@ -77,58 +74,41 @@ class Cluster:
         return list(self.table.tasks[row].values())
 
     @contextmanager
-    def unchanged(self) -> Iterator[None]:
-        """Whoever puts and takes tasks within puts everything back before the end."""
-        state = self.state
-        try:
-            yield
-        finally:
-            self.state = state
-
-    @contextmanager
     def held(self, places: Iterable[Place]) -> Iterator[None]:
         """While this lasts, these tasks are on these rows."""
         taken: list[Task] = []
-        with self.unchanged():
-            try:
-                for task, row in places:
-                    self.put(task, row)
-                    taken.append(task)
-                yield
-            finally:
-                for task in reversed(taken):
-                    self.take(task)
+        try:
+            for task, row in places:
+                self.put(task, row)
+                taken.append(task)
+            yield
+        finally:
+            for task in reversed(taken):
+                self.take(task)
 
     @contextmanager
     def without(self, tasks: Iterable[Task]) -> Iterator[None]:
         """While this lasts, these pods are on no node."""
         left = [(task, task.row, task.status) for task in tasks]
-        with self.unchanged():
-            try:
-                for task, _, _ in left:
-                    self.take(task)
-                yield
-            finally:
-                for task, row, state in left:
-                    self.put(task, row, state)
+        try:
+            for task, _, _ in left:
+                self.take(task)
+            yield
+        finally:
+            for task, row, state in left:
+                self.put(task, row, state)
 
     def put(self, task: Task, row: int, state: int = status.ALLOCATED) -> None:
         """A task counts as on a node from now on."""
         task.row, task.status = row, state
         self.table.hold(row, task)
         self.session.tell_allocated(task)
-        self._moved()
 
     def take(self, task: Task) -> None:
         """A task is on no node any more."""
         self.session.tell_deallocated(task)
         self.table.hold(task.row, task, -1)
         task.row, task.status = NOWHERE, status.PENDING
-        self._moved()
-
-    def _moved(self) -> None:
-        self._states += 1
-        self.state = self._states
 
 
 class _Closed:

@@ -106,8 +106,9 @@ class Explaining:
 
     def _key(self, task: Task, seen: PodSeen) -> tuple[object, ...]:
         labels = frozenset(task.labels.items()) if self.cluster.session.relations.active else None
+        promised = task.uid if task.nominated else ""  # its own place is no other's
         return (
-            task.cls.number, task.namespace, labels, task.pod_priority, task.nominated, seen.tried, seen.claims,
+            task.cls.number, task.namespace, labels, task.pod_priority, promised, seen.tried, seen.claims,
             seen.devices, self._alike[_kind_of(task, seen)],
         )  # fmt: skip
 

@@ -77,14 +77,13 @@ def tried(cluster: Cluster, filters: Filters, gang: Gang) -> Iterator[Tried]:
     Which node a member takes is up to scores that are not known here: the one with most left.
     """
     found = Tried([], [], list(gang.waiting), gang.bound)
-    with cluster.unchanged():
-        try:
-            while found.left and found.scheduled + len(found.left) >= gang.minimum:
-                _next(cluster, filters, found)
-            yield found
-        finally:
-            for task in reversed(found.fitting):
-                cluster.take(task)
+    try:
+        while found.left and found.scheduled + len(found.left) >= gang.minimum:
+            _next(cluster, filters, found)
+        yield found
+    finally:
+        for task in reversed(found.fitting):
+            cluster.take(task)
 
 
 def _next(cluster: Cluster, filters: Filters, found: Tried) -> None:

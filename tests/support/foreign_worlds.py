@@ -14,6 +14,7 @@ from pipeline.records.shapes.pod import (
     NodeSelectorTerm,
     PodAffinity,
     PodAffinityTerm,
+    TopologySpreadConstraint,
 )
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign import World
@@ -68,3 +69,13 @@ def apart_from(**labels: str) -> Affinity:
     """Wants no pod with these labels on its host."""
     term = PodAffinityTerm(label_selector=LabelSelector(match_labels=labels), topology_key="kubernetes.io/hostname")
     return Affinity(pod_anti_affinity=PodAffinity(required_during_scheduling_ignored_during_execution=[term]))
+
+
+def spread_over(key: str, **labels: str) -> TopologySpreadConstraint:
+    """Wants to be spread evenly over the domains of a node label."""
+    return TopologySpreadConstraint(
+        max_skew=1,
+        topology_key=key,
+        when_unsatisfiable="DoNotSchedule",
+        label_selector=LabelSelector(match_labels=labels),
+    )

@@ -11,7 +11,18 @@ from pipeline.records import reasons
 from pipeline.records.decisions import FailureSet
 from scheduler_core import foreign
 from scheduler_core.cache.reading import ClaimSeen
-from tests.support.foreign_worlds import GPU, NOT_READY, apart_from, group, node, only_on, pod, waits, world
+from tests.support.foreign_worlds import (
+    GPU,
+    NOT_READY,
+    apart_from,
+    group,
+    node,
+    only_on,
+    pod,
+    spread_over,
+    waits,
+    world,
+)
 
 
 def explained(known, name="a"):
@@ -22,6 +33,11 @@ def explained(known, name="a"):
 def reason(known, name="a"):
     found = explained(known, name)
     return found.reason, found.detail, found.resource
+
+
+def counted(known):
+    """Which filters the only node counts at."""
+    return explained(known).failure_sets[0].filters
 
 
 def test_nothing_is_told_while_nothing_waits():
@@ -42,6 +58,36 @@ def test_a_node_counts_at_the_first_filter_that_refuses_it_and_for_every_short_r
     both = explained(world(nodes[:2], [waits("a", cpu=2, gpus=1)]))
     assert FailureSet(("NodeResourcesFit/cpu", "NodeResourcesFit/nvidia.com/gpu"), 1) in both.failure_sets
     assert (found.nodes, found.total_nodes, found.source, found.policy) == (1, 5, "shadow", "kube-scheduler")
+
+
+_TAINTED = {"taints": (("team", "x", "NoSchedule"),)}
+_CORDONED = {"unschedulable": True}
+_ELSEWHERE = {"labels": {"pool": "other"}}
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "expected"),
+    [
+        (("cordon", "taint", "labels", "ports", "cpu", "spread", "pods"), ("NodeUnschedulable",)),
+        (("taint", "labels", "ports", "cpu", "spread", "pods"), ("TaintToleration",)),
+        (("labels", "ports", "cpu", "spread", "pods"), ("NodeAffinity",)),
+        (("ports", "cpu", "spread", "pods"), ("NodePorts",)),
+        (("cpu", "spread", "pods"), ("NodeResourcesFit/cpu",)),
+        (("spread", "pods"), ("PodTopologySpread",)),
+        (("pods",), ("InterPodAffinity",)),
+    ],
+)
+def test_of_all_filters_that_refuse_a_node_the_first_in_order_counts(spoiled, expected):
+    """Recordings have no node that fails some of these pairs; the order is that of the scheduler's source."""
+    fields = {"labels": {"pool": "b"}} | (_ELSEWHERE if "labels" in spoiled else {})
+    fields |= (_TAINTED if "taint" in spoiled else {}) | (_CORDONED if "cordon" in spoiled else {})
+    taken = (("TCP", 80, ""),) if "ports" in spoiled else ()
+    there = pod("there", on="n1", labels={"app": "web"}, ports=taken)
+    wish = {"node_selector": {"pool": "b"}, "ports": (("TCP", 80, ""),), "labels": {"app": "web"}}
+    wish |= {"affinity": apart_from(app="web")} if "pods" in spoiled else {}
+    wish |= {"spread": (spread_over("zone", app="web"),)} if "spread" in spoiled else {}
+    waiting = waits("a", cpu=9 if "cpu" in spoiled else 1, **wish)
+    assert counted(world([node("n1", **fields)], [waiting], [there])) == expected
 
 
 @pytest.mark.parametrize(
@@ -105,6 +151,13 @@ def test_a_place_promised_to_another_is_held_against_those_that_do_not_go_before
     assert "ns/first" in explained(world(nodes, [first, waits("a", gpus=8, priority=5)])).message
     assert reason(world(nodes, [first, waits("a", gpus=8, priority=11)]))[0] == reasons.SCHEDULER_BACKLOG
     assert reason(world(nodes, [first, waits("a", gpus=8, priority=5)]), "first")[0] == reasons.SCHEDULER_BACKLOG
+
+
+def test_of_two_pods_with_one_promise_each_is_told_of_the_other():
+    pair = [waits(name, gpus=8, priority=5, nominated_node="n1") for name in ("a", "b")]
+    known = world([node("n1", gpus=8)], pair)
+    assert explained(known, "a").message.startswith("its place is promised to ns/b; ")
+    assert explained(known, "b").message.startswith("its place is promised to ns/a; ")
 
 
 def test_a_pod_waits_for_its_victims_by_name():
