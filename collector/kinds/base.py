@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -39,6 +39,14 @@ class Role(enum.Enum):
     SURROUNDINGS = "surroundings"
     """Nodes, queues, classes, namespaces: of no job."""
     EVENT = "event"
+
+
+TASK: Final = Role.TASK
+JOB: Final = Role.JOB
+LINK: Final = Role.LINK
+SURROUNDINGS: Final = Role.SURROUNDINGS
+EVENT: Final = Role.EVENT
+"""The roles by themselves, for what is asked of every frame: `Role.TASK` is a call in Python 3.11."""
 
 
 class Link(msgspec.Struct, frozen=True, gc=False):

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from collector.kinds.base import Kind, QueueName, Role
+from collector.kinds.base import JOB, SURROUNDINGS, Kind, QueueName
 from collector.kinds.known import Known
 from collector.kinds.placement import Placement, PlacementClass
 from collector.kinds.projection import Sight
@@ -80,7 +80,7 @@ class FactBook:
         return self._forget(known.kind, known.namespace, known.name)
 
     def _forget(self, kind: Kind, namespace: str, name: str) -> Iterable[str]:
-        if kind.role is not Role.SURROUNDINGS:
+        if kind.role is not SURROUNDINGS:
             return ()
         if kind.plural == "nodes":
             return self._placed(name, None)
@@ -123,7 +123,7 @@ class FactBook:
         if waiter is None:
             return NOTHING
         lone = known.job is not None and known.job.uid == known.uid
-        waiter.of_job = known.kind.role is Role.JOB or lone or not job_tells
+        waiter.of_job = known.kind.role is JOB or lone or not job_tells
         if waiter.of_job:
             self._of_jobs[known.uid] = None
         else:
@@ -154,6 +154,8 @@ class FactBook:
         old, wants, uid = waiter.placement, waiter.wants, waiter.known.uid
         if wants is None or not self.placement.listed:
             waiter.placement = None
+        elif old is not None and old.wants is wants:
+            return
         elif old is None or old.wants.key != wants.key:
             waiter.placement = self.placement.join(wants, uid)
         if old is not None and waiter.placement is not old:

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from collector.kinds.base import Kind, Role
+from collector.kinds.base import LINK, Kind
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook, Told
-from collector.kinds.identity import Identity, Listing
+from collector.kinds.identity import LISTED, Identity, Listing
 from collector.kinds.known import Known
 from collector.kinds.lineage import Lineage
 from collector.kinds.projection import Sight
@@ -65,7 +65,7 @@ class Intake:
         if not known.keyed:
             self.hold(known, _last_held(known, received_ms, unseen_since))
             return
-        if known.kind.role is not Role.LINK:
+        if known.kind.role is not LINK:
             self.out.append(self.writer.lost(known, received_ms, unseen_since))
         self._forget(known)
         self._tell(self.facts.forget(known), received_ms)
@@ -81,7 +81,7 @@ class Intake:
     def conclude(self, kind: Kind, listing: Listing, received_ms: int) -> None:
         """A kind was listed to its end, or is not to be had: from now on absence means something, or nothing."""
         self.identity.listing[kind.group, kind.kind] = listing
-        if listing is Listing.LISTED:
+        if listing is LISTED:
             self._tell(self.facts.complete(kind), received_ms)
         for lineage in list(self._waiting):
             if lineage in self._waiting and self.identity.resolve(lineage):
@@ -142,7 +142,7 @@ class Intake:
 
     def _enter(self, known: Known, sight: Sight) -> None:
         """A state that is new."""
-        if sight.unusual:
+        if sight.truncated or sight.lossy:
             self._count_flags(sight)
         known.waits = sight.waits
         relinked = self._relink(known, sight)
@@ -180,15 +180,16 @@ class Intake:
     def _write(self, known: Known, sight: Sight) -> None:
         told = self.facts.see(known, sight, sight.waits and self._job_tells(known))
         known.facts = told[1]
-        if known.kind.role is not Role.LINK:
-            sight.group_unseen = bool(sight.links) and self.identity.group_unseen(sight.links)
+        if known.kind.role is not LINK:
+            sight.group_unseen = self.identity.group_unseen(sight.links)
             self.out.append(self.writer.seen(known, sight, told))
-        self._learn(sight)
+        if sight.learned is not None:
+            self._learn(sight)
         if sight.change == "deleted":
             self._forget(known)
             return
         self.changed[known.uid] = known
-        known.last = None if known.firm else sight
+        known.last = None if known.lineage is None or known.lineage.firm else sight
 
     def _forget(self, known: Known) -> None:
         self.changed.pop(known.uid, None)
@@ -211,7 +212,7 @@ class Intake:
         job = known.job
         if job is None or is_placeholder(job.uid):
             return False
-        return self.identity.listing.get((job.group, job.kind)) is Listing.LISTED
+        return self.identity.listing.get((job.group, job.kind)) is LISTED
 
     # links
 
@@ -235,7 +236,7 @@ class Intake:
         if job == known.job or (not relinked and _stays(known, job)):
             return False
         old, known.job = known.job, job
-        if known.kind.role is not Role.LINK:
+        if known.kind.role is not LINK:
             self._write_move(known, old, received_ms, at_hand)
         self._wake(known, received_ms)
         return True

@@ -8,7 +8,7 @@ list shows for the first time was seen from its start only if it was created whi
 from __future__ import annotations
 
 from collector.kinds import projection
-from collector.kinds.base import Role
+from collector.kinds.base import EVENT
 from collector.kinds.events import EventSight
 from collector.kinds.intake import Intake
 from collector.kinds.known import Known
@@ -84,11 +84,12 @@ class Lists:
 
     def _take(self, sight: Sight) -> None:
         self._intake.take(sight)
-        self._reports.arrived(sight.uid)
+        if self._reports.strangers:
+            self._reports.arrived(sight.uid)
 
     def _lose_unlisted(self, watch: Watch, received_ms: int, unseen_since: int | None) -> int:
         listing = watch.listing if watch.listing is not None else set()
-        if watch.kind.role is Role.EVENT:
+        if watch.kind.role is EVENT:
             self._reports.keep_only(watch.key, listing)
             return 0
         lost = [known for known in self._objects.values() if _is_of(known, watch) and known.uid not in listing]

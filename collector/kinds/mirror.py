@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from collector.kinds import conventions, events, projection
-from collector.kinds.base import Kind, Role
+from collector.kinds.base import EVENT, Kind
 from collector.kinds.catalog import KINDS
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook
@@ -81,7 +81,7 @@ class Mirror:
                 self._unwanted.append((each.key, each.uid))
                 continue
             kind = self._stages.watch(each.key).kind
-            if kind.role is Role.EVENT:
+            if kind.role is EVENT:
                 self._reports.restore(each.key, each.uid, each.version)
             else:
                 self._identity.add(_remembered(kind, each))
@@ -205,7 +205,7 @@ class Mirror:
         )
 
     def _read(self, kind: Kind, change: Change, found: Json | Shape, arrival: Arrival) -> Sight | EventSight:
-        if kind.role is not Role.EVENT:
+        if kind.role is not EVENT:
             return projection.read(kind, found, change, arrival, self._limits)
         event = events.read(kind, found, arrival, self._limits.max_object_bytes)
         event.expired, event.seen.lossy = change == "deleted", arrival.lossy

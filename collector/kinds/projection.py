@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from collector.kinds import truncation
-from collector.kinds.base import Kind, Link, QueueName, Role
+from collector.kinds.base import LINK, SURROUNDINGS, Kind, Link, QueueName
 from pipeline.errors import Terminal
 from pipeline.records import matching, shapes
 from pipeline.records.shapes.base import Shape
@@ -94,14 +94,14 @@ class Limits(msgspec.Struct, frozen=True):
 
 def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limits: Limits) -> Sight:
     """One object of a watch or list. Raises Terminal if it is no object of this kind, or has no name."""
-    shape = shape_of(kind, found)
+    shape = found if isinstance(found, Shape) else shape_of(kind, found)
     meta = shape.metadata
-    uid, surrogate = identity_of(shape, kind.kind)
+    uid, surrogate = (meta.uid, False) if meta.uid and meta.name else identity_of(shape, kind.kind)
     if not shape.kind:
         shape.kind = kind.kind
         shape.api_version = arrival.api_version or kind.api_version
     redacted = shapes.redact(shape, kind.annotations | limits.annotations if limits.annotations else kind.annotations)
-    surroundings = kind.role is Role.SURROUNDINGS
+    surroundings = kind.role is SURROUNDINGS
     sight = Sight(
         kind,
         change,
@@ -110,15 +110,16 @@ def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limi
         meta.namespace,
         meta.name,
         arrival.received_ms,
-        _NO_BODY if kind.role is Role.LINK else msgspec.Raw(_body(shape)),
+        _NO_BODY if kind.role is LINK else msgspec.Raw(_body(shape)),
         shape.api_version,
         meta.creation_timestamp,
         meta.deletion_timestamp,
         () if surroundings else kind.links(shape),
         kind.waits(shape),
         redacted,
+        lossy=arrival.lossy,
+        surrogate=surrogate,
     )
-    sight.surrogate, sight.lossy = surrogate, arrival.lossy
     if surroundings:
         sight.learned = kind.learn(shape)
     elif sight.waits:

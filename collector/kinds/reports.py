@@ -26,11 +26,12 @@ class Reports:
         self.changed: dict[tuple[str, str], str] = {}
         """Versions by (key of the watch, uid), since this was last emptied."""
         self.removed: dict[tuple[str, str], None] = {}
+        self.strangers: dict[str, list[EventSight]] = {}
+        """Events about objects that have not come yet, by the uid of the object."""
         self._versions: dict[str, dict[str, str]] = {}
         self._intake = intake
         self._identity = intake.identity
         self._wait_ms = wait_ms
-        self._strangers: dict[str, list[EventSight]] = {}
 
     def restore(self, key: str, uid: str, version: str) -> None:
         """An event that was seen before a restart."""
@@ -66,20 +67,20 @@ class Reports:
 
     def arrived(self, uid: str) -> None:
         """An object was seen: what was said about it before belongs to its job."""
-        if uid not in self._strangers:
+        if uid not in self.strangers:
             return
         known = self._identity.objects.get(uid)
         if known is None:
             return
-        for sight in self._strangers.pop(uid):
+        for sight in self.strangers.pop(uid):
             self._intake.held[sight.kind.name] -= 1
             self._about(known, sight)
 
     def tick(self, now_ms: int) -> None:
         """Lets go what waited long enough."""
-        for uid, waiting in list(self._strangers.items()):
+        for uid, waiting in list(self.strangers.items()):
             if now_ms - waiting[0].received_ms >= self._wait_ms:
-                del self._strangers[uid]
+                del self.strangers[uid]
                 for sight in waiting:
                     self._intake.held[sight.kind.name] -= 1
                     self._write(sight, None)
@@ -93,7 +94,7 @@ class Reports:
         if isinstance(found, Known):
             self._about(found, sight)
         elif found is None and self._may_come(about, sight):
-            self._strangers.setdefault(about.uid, []).append(sight)
+            self.strangers.setdefault(about.uid, []).append(sight)
             self._intake.held[sight.kind.name] += 1
         else:
             self._write(sight, found.job if found is not None else None)
