@@ -46,12 +46,21 @@ def pipeline(chrome: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with Pipeline(folder, "--replay", str(RECORDING), "--speed", PACE, env={"LC_ALL": "C.UTF-8"}) as running:
         poll("a promise is broken", lambda: running.get("overview")["kept"]["violated_open"], 60)
         poll("the recording stands", lambda: stands(running), 60)
+        poll("what the shadow decided has been judged", lambda: agrees(running), 60)
         yield running
 
 
 def stands(running: Pipeline) -> bool:
     stages = running.get("pipeline")
     return bool(stages["process"]["collector"]["replay"]["at_ms"] - stages["now_ms"] < 2000)
+
+
+def agrees(running: Pipeline) -> bool:
+    """Whether the reasons of waits are the shadow's: until it has come as far as the log, the past still changes."""
+    (item,) = running.get("violations?state=open")["items"]
+    why = running.get(f"jobs/{place(item['job'])}/why?uid={item['job']['uid']}")
+    sees, now = why["scheduler"], why["now"]
+    return sees is not None and (sees["reason"], sees["detail"]) == (now["reason"], now["detail"])
 
 
 @pytest.fixture
