@@ -8,6 +8,7 @@ from scheduler_core import actions, plugins
 from scheduler_core.model import snapshot
 from scheduler_core.model.facts import ClusterFacts
 from scheduler_core.model.policy import Policy
+from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.session import phases
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
@@ -17,13 +18,24 @@ def open_session(
     facts: ClusterFacts, policy: Policy, now_ns: int, known: Mapping[str, type[Plugin]] | None = None
 ) -> Session:
     """A session on these facts with the policy's plugins; `known` are all plugins there are, by name."""
-    return Session(snapshot.build(facts), policy, plugins.known() if known is None else known, now_ns)
+    return on_snapshot(snapshot.build(facts), policy, now_ns, known)
+
+
+def on_snapshot(
+    taken: Snapshot, policy: Policy, now_ns: int, known: Mapping[str, type[Plugin]] | None = None
+) -> Session:
+    """A session on a snapshot, be it made for this session or one that stands (`model.standing`)."""
+    return Session(taken, policy, plugins.known() if known is None else known, now_ns)
 
 
 def run(facts: ClusterFacts, policy: Policy, now_ns: int, known: Mapping[str, type[Plugin]] | None = None) -> Session:
     """A whole session: what it decided is in it."""
-    session = open_session(facts, policy, now_ns, known)
-    for name in policy.actions:
+    return act(open_session(facts, policy, now_ns, known))
+
+
+def act(session: Session) -> Session:
+    """All that an open session does."""
+    for name in session.policy.actions:
         actions.ALL[name](session)
     finish(session)
     return session
@@ -34,3 +46,4 @@ def finish(session: Session) -> None:
     for job in session.jobs.values():
         job.phase = phases.phase(job, unschedulable=False)
     session.close()
+    session.snapshot.used = [job for job in session.jobs.values() if job.was_used()]

@@ -1,9 +1,9 @@
 """preempt: starving jobs take room from lower ones of their own queue, and higher tasks of a job from its lower ones.
 
 For a job all evictions and promises go into one statement, which stands only if the gang then has its places. Nodes are
-tried by score. On a node victims go one by one, the least worthy first, until the queue may take the task, the node will
-have the room, and its checks pass; that may need no eviction at all. A node where it does not come to that is left as it
-was.
+tried by score, without those on which not even everybody's going would make room. On a node victims go one by one, the
+least worthy first, until the queue may take the task, the node will have the room, and its checks pass; that may need no
+eviction at all. A node where it does not come to that is left as it was.
 
 With `enableTopologyAwarePreemption` victims are found by a dry run instead: those that turn out not to be needed are spared,
 and of some nodes the one that hurts least is taken.
@@ -20,7 +20,7 @@ from scheduler_core.model import status
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.nodes import Ints
 from scheduler_core.model.policy import Arguments
-from scheduler_core.model.tasks import Task
+from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.session import arguments, dry_run, eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
@@ -89,7 +89,7 @@ class Preempt:
         rows = by_score(session, task)
         if self.dry_run:
             return dry_run.preempt(session, statement, task, rows, fits, self.limits, REASON)
-        return any(self._on_node(statement, task, row, fits) for row in rows.tolist())
+        return any(self._on_node(statement, task, row, fits) for row in in_reach(session, task, rows, fits).tolist())
 
     def _on_node(self, statement: Statement, task: Task, row: int, fits: Fits) -> bool:
         session = self.session
@@ -148,6 +148,25 @@ def by_score(session: Session, task: Task) -> Ints:
     scores = placing.totals(session, task, rows)
     found: Ints = rows[np.argsort(-scores, kind="stable")]
     return found
+
+
+def in_reach(session: Session, task: Task, rows: Ints, fits: Fits) -> Ints:
+    """Of these rows those that would hold the task if everybody on them who may go had gone: no vote can give more."""
+    assert task.job is not None
+    cells = session.nodes.settle()
+    room = {place: cells.free(place).copy() for place, _ in task.cls.needs}
+    for job in session.jobs.values():
+        if job.queue is not task.job.queue:
+            continue
+        for victim in (each for state in status.PREEMPTABLE for each in job.by_status[state].values()):
+            if victim.row != NOWHERE and fits(victim):
+                for place, amount in victim.cls.items:
+                    if place in room:
+                        room[place][victim.row] += amount
+    held = np.ones(len(session.nodes), dtype=np.bool_)
+    for place, amount in task.cls.needs:
+        held &= room[place] >= amount
+    return rows[held[rows]]
 
 
 def _may_lose(task: Task, victim: Task) -> bool:

@@ -64,8 +64,9 @@ class Job:
 
     __slots__ = (
         "allocated", "annotations", "by_status", "created_ns", "failed_roles", "held_domain", "min_member",
-        "min_resources", "name", "namespace", "opening_phase", "owner_annotations", "pending_best_effort", "phase",
-        "priority", "queue", "ready", "ref", "refusals", "role_counts", "role_minimums", "tasks", "topology", "uid", "why",
+        "min_resources", "name", "namespace", "opening_allocated", "opening_domain", "opening_phase", "owner_annotations",
+        "pending_best_effort", "phase", "priority", "queue", "ready", "ref", "refusals", "role_counts", "role_minimums",
+        "tasks", "topology", "uid", "why",
     )  # fmt: skip
 
     def __init__(self, namespace: str, name: str, queue: Queue, allocated: Resource) -> None:
@@ -85,7 +86,8 @@ class Job:
         self.annotations: Mapping[str, str] = {}
         self.owner_annotations: Mapping[str, str] = {}
         self.topology: TopologyFacts | None = None
-        self.held_domain = ""
+        self.held_domain = self.opening_domain = ""
+        self.opening_allocated: Resource | None = None
         self.tasks: dict[str, Task] = {}
         self.by_status: list[dict[str, Task]] = [{} for _ in status.NAMES]
         self.ready = 0
@@ -98,6 +100,35 @@ class Job:
     def __repr__(self) -> str:
         return f"Job({self.uid})"
 
+    def allocated_when_opened(self) -> Resource:
+        """What the job held when the session opened; not to be changed."""
+        return self.opening_allocated or self.allocated
+
+    def was_used(self) -> bool:
+        """Whether a session said or did anything about the job."""
+        return (
+            self.opening_allocated is not None
+            or self.why is not None
+            or bool(self.refusals)
+            or self.phase != self.opening_phase
+            or self.held_domain != self.opening_domain
+        )
+
+    def reopen(self) -> None:
+        """Forgets what a session said and did about the job."""
+        self.phase, self.why, self.held_domain = self.opening_phase, None, self.opening_domain
+        self.refusals, self.failed_roles = {}, set()
+        if self.opening_allocated is None:
+            return
+        self.opening_allocated = None
+        self.allocated.values = [0] * len(self.allocated.values)
+        self.by_status = [{} for _ in status.NAMES]
+        self.ready = self.pending_best_effort = 0
+        self.role_counts = {}
+        for task in self.tasks.values():
+            task.reopen()
+            self._enter(task, task.status)
+
     # --- tasks ---------------------------------------------------------------------------------------------------
 
     def add(self, task: Task) -> None:
@@ -108,6 +139,8 @@ class Job:
 
     def move(self, task: Task, state: int) -> None:
         """Changes a task's state."""
+        if self.opening_allocated is None:
+            self.opening_allocated = self.allocated.copy()
         before = task.status
         del self.by_status[before][task.uid]
         self._count(task, before, -1)
@@ -129,6 +162,8 @@ class Job:
             for task in tasks:
                 self.move(task, state)
             return
+        if self.opening_allocated is None:
+            self.opening_allocated = self.allocated.copy()
         before = tasks[0].status
         source, target = self.by_status[before], self.by_status[state]
         for task in tasks:
@@ -146,6 +181,13 @@ class Job:
             self.allocated.refund(like.cls.items, number)
         if like.cls.best_effort:
             self.pending_best_effort += number * ((state == status.PENDING) - (before == status.PENDING))
+
+    def drop(self, uid: str) -> None:
+        """Forgets a task, between sessions."""
+        task = self.tasks.pop(uid)
+        del self.by_status[task.status][uid]
+        self._count(task, task.status, -1)
+        task.job = None
 
     def _enter(self, task: Task, state: int) -> None:
         self.by_status[state][task.uid] = task

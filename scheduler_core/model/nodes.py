@@ -222,6 +222,9 @@ class NodeTable:
         self._mark: Bools = np.zeros(count, dtype=np.bool_)
         self._gone: set[str] = set()
         self._may_return: set[str] = set()
+        self._opening: Columns | None = None
+        self._leaving = 0
+        self._total: Resource | None = None
         self._hot: list[Row | None] = [None] * count
         self._unsettled: dict[int, Row] = {}
 
@@ -231,6 +234,11 @@ class NodeTable:
     @property
     def total(self) -> Resource:
         """What all usable nodes have."""
+        if self._total is None:
+            self._total = self._sum_of_all()
+        return self._total.copy()
+
+    def _sum_of_all(self) -> Resource:
         sums = self.alloc[:, self.usable].sum(axis=1)
         named = sum(1 << place for place, amount in enumerate(sums) if amount)
         return Resource([int(amount) for amount in sums], named)
@@ -358,6 +366,60 @@ class NodeTable:
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
+    def open(self) -> Columns:
+        """The columns as they are now, which is when a session opens; they stay so whatever the session does."""
+        if self._opening is None:
+            self._opening = Columns(self.settle().block.copy(), len(self.axis))
+        return self._opening
+
+    @property
+    def opening(self) -> Columns:
+        """The columns as they were when the session opened."""
+        assert self._opening is not None
+        return self._opening
+
+    def reopen(self) -> None:
+        """Forgets what a session did, in the columns; which tasks are on a node, `unplace` forgets."""
+        assert self._opening is not None
+        rows = self.changed_since(0)
+        self.columns.block[:, rows] = self._opening.block[:, rows]
+        for row in rows.tolist():
+            self._hot[row] = None
+        self._unsettled.clear()
+        self._gone.clear()
+        self._may_return.clear()
+        self.changed = 0
+        self.last = -1
+        self.track_pods = self.forgets = False
+        self.moving = self._leaving > 0
+
+    def unplace(self, task: Task) -> None:
+        """Takes a task off the row that a session gave it."""
+        if task.row != task.opening_row and task.row >= 0:
+            self.tasks[task.row].pop(task.uid, None)
+
+    def seat_one(self, task: Task, sign: int) -> None:
+        """Puts a task on its node between sessions (or takes it off, sign -1)."""
+        row = task.opening_row
+        width = len(self.axis)
+        for block in (self.columns.block, self.open().block):
+            column = block[:, row]
+            for place, amount in task.cls.items:
+                column[width + place] -= sign * amount
+                column[4 * width + place] += sign * amount
+                if task.opening_status == status.RELEASING:
+                    column[2 * width + place] += sign * amount
+            column[5 * width] += sign
+            column[5 * width + 1] += sign * task.cls.scored[0]
+            column[5 * width + 2] += sign * task.cls.scored[1]
+        self._hot[row] = None
+        self._leaving += sign * (task.opening_status == status.RELEASING)
+        self.moving = self._leaving > 0
+        if sign > 0:
+            self.tasks[row][task.uid] = task
+        else:
+            del self.tasks[row][task.uid]
+
     def seat(self, tasks: Sequence[Task]) -> None:
         """Puts the tasks that are on nodes when a session opens into the columns, all at once."""
         if not tasks:
@@ -366,7 +428,8 @@ class NodeTable:
         rows = np.fromiter((task.row for task in tasks), dtype=np.int64, count=len(tasks))
         asked = np.array([task.cls.request.values for task in tasks], dtype=np.int64).T
         leaving = np.fromiter((task.status == status.RELEASING for task in tasks), dtype=np.bool_, count=len(tasks))
-        self.moving = bool(leaving.any())
+        self._leaving = int(leaving.sum())
+        self.moving = self._leaving > 0
         columns = self.columns
         for place in range(width):
             np.subtract.at(columns.idle[place], rows, asked[place])

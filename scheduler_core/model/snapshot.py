@@ -36,7 +36,11 @@ F = TypeVar("F", NodeFacts, QueueFacts, GroupFacts, PodFacts)
 
 
 class Snapshot:
-    """What one session works on, and changes. Jobs and queues are in the order of their names."""
+    """What one session works on, and changes. `networked` are the jobs with a wish for the network.
+
+    For one that stands over sessions (`standing`): `ledger` is what `session.accounts` keeps from one to the next, `fresh`
+    the jobs that have changed since it looked, `used` those that a session has done something about, once it is over.
+    """
 
     def __init__(self, axis: Axis, nodes: NodeTable, domains: DomainTree) -> None:
         self.axis = axis
@@ -46,8 +50,12 @@ class Snapshot:
         self.queues: dict[str, Queue] = {}
         self.jobs: dict[str, Job] = {}
         self.tasks: dict[str, Task] = {}
+        self.networked: dict[str, Job] = {}
         self.outside: list[tuple[GroupFacts, Why]] = []
         self.mistakes: list[Misconfigured] = []
+        self.ledger: object = None
+        self.fresh: set[str] = set()
+        self.used: list[Job] | None = None
 
 
 def build(facts: ClusterFacts) -> Snapshot:
@@ -61,7 +69,7 @@ def build(facts: ClusterFacts) -> Snapshot:
     table = _table(axis, nodes, mistakes)
     found = Snapshot(axis, table, DomainTree(facts.domains, table, ready=facts.domains_ready))
     found.mistakes = mistakes
-    reader = _Reader(found, facts)
+    reader = Reader(found, facts)
     for queue in queues:
         found.queues[queue.name] = reader.queue(queue)
     for group in groups:
@@ -125,7 +133,7 @@ def _traits(node: NodeFacts) -> Traits:
 # --- queues, groups, pods -------------------------------------------------------------------------------------------------
 
 
-class _Reader:
+class Reader:
     """Reads everything but nodes into a snapshot."""
 
     def __init__(self, into: Snapshot, facts: ClusterFacts) -> None:
@@ -173,8 +181,10 @@ class _Reader:
         job.annotations = facts.annotations
         job.owner_annotations = facts.owner_annotations
         job.topology = facts.topology
-        job.held_domain = facts.allocated_domain
+        job.held_domain = job.opening_domain = facts.allocated_domain
         self.into.jobs[job.uid] = job
+        if job.topology is not None:
+            self.into.networked[job.uid] = job
 
     def pods(self, pods: list[PodFacts]) -> None:
         seated = []
@@ -191,8 +201,7 @@ class _Reader:
     def task(self, facts: PodFacts) -> Task:
         cls, asked = self.into.classes.of(facts)
         task = Task(facts.uid, facts.namespace, facts.name, cls)
-        task.status = _state(facts)
-        task.row = self.into.nodes.rows.get(facts.node, NOWHERE)
+        task.settle(_state(facts), self.into.nodes.rows.get(facts.node, NOWHERE))
         task.elsewhere = bool(facts.node) and task.row == NOWHERE
         task.created_ns = facts.created_ns
         task.labels = facts.labels

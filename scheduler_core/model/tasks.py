@@ -111,8 +111,8 @@ class Task:
 
     __slots__ = (
         "cls", "created_ns", "critical", "elsewhere", "fault", "gated", "job", "label_class", "labels", "last", "name", "namespace",
-        "near", "nominated", "number", "pod_priority", "preemptable", "preempts", "priority", "role", "row", "status",
-        "uid", "victim",
+        "near", "nominated", "number", "opening_row", "opening_status", "pod_priority", "preemptable", "preempts", "priority",
+        "role", "row", "status", "uid", "victim",
     )  # fmt: skip
 
     def __init__(self, uid: str, namespace: str, name: str, cls: TaskClass) -> None:
@@ -126,6 +126,8 @@ class Task:
         self.pod_priority = 0
         self.status = status.PENDING
         self.row = NOWHERE
+        self.opening_status = status.PENDING
+        self.opening_row = NOWHERE
         self.created_ns = 0
         self.labels: Mapping[str, str] = {}
         self.label_class = -1
@@ -147,6 +149,17 @@ class Task:
     @property
     def key(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+    def settle(self, state: int, row: int) -> None:
+        """Where the task is when a session opens."""
+        self.status = self.opening_status = state
+        self.row = self.opening_row = row
+
+    def reopen(self) -> None:
+        """Forgets what a session did."""
+        self.status, self.row = self.opening_status, self.opening_row
+        self.last = None
+        self.near = ""
 
     @property
     def has_node(self) -> bool:

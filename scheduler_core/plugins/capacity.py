@@ -59,8 +59,8 @@ class Capacity(Plugin):
         guaranteed = self.axis.empty()
         for account in self.accounts.values():
             guaranteed.add(account.guarantee)
-        for job in session.jobs.values():
-            self.accounts[job.queue.name].charge(job)
+        for name, charge in accounts.ledger_of(session.snapshot).of_queue.items():
+            self.accounts[name].charge(charge)
         for account in self.accounts.values():
             most = session.total.beyond(guaranteed).add(account.guarantee)
             if account.capability is not None:
@@ -71,12 +71,13 @@ class Capacity(Plugin):
     def _grow(self, session: Session) -> None:
         tree: Tree = grow(self.accounts, session.total)
         broken = tree.broken
-        for job in session.jobs.values():
-            account = self.accounts[job.queue.name]
+        ledger = accounts.ledger_of(session.snapshot)
+        for name in ledger.queues():
+            account = self.accounts[name]
             if account.children:
-                broken = broken or f"queue {account.queue.name} has children and a job ({job.uid})"
+                broken = broken or f"queue {name} has children and a job ({ledger.first_job(name)})"
             for each in (account, *account.ancestors):
-                each.charge(job)
+                each.charge(ledger.of_queue[name])
         if broken:
             self.broken = Why(
                 reasons.NOT_ADMITTED, message=f"the tree of queues cannot be used: {broken}", plugin=self.name

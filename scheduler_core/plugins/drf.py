@@ -8,8 +8,8 @@ what they should do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.resources import Resource, largest_share
@@ -18,6 +18,24 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
 _EQUAL = 1e-6
+V = TypeVar("V")
+
+
+class OfJobs(dict[str, V], Generic[V]):
+    """Something of each job by its uid, made when it is first asked for: a session asks of few."""
+
+    def __init__(self, jobs: Mapping[str, Job], make: Callable[[Job], V]) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._make = make
+
+    def __missing__(self, uid: str) -> V:
+        found = self[uid] = self._make(self._jobs[uid])
+        return found
+
+    def all(self) -> dict[str, V]:
+        """Of every job."""
+        return {uid: self[uid] for uid in self._jobs}
 
 
 class Drf(Plugin):
@@ -26,8 +44,8 @@ class Drf(Plugin):
     def open(self, session: Session) -> None:
         self.total = session.total
         self.of = [(place, self.total.values[place]) for place in self.total.used_places()]
-        self.held: dict[str, Resource] = {uid: job.allocated.copy() for uid, job in session.jobs.items()}
-        self.shares = {uid: self.share(held) for uid, held in self.held.items()}
+        self.held: dict[str, Resource] = OfJobs(session.jobs, lambda job: job.allocated_when_opened().copy())
+        self.shares: dict[str, float] = OfJobs(session.jobs, lambda job: self.share(job.allocated_when_opened()))
 
     def share(self, held: Resource) -> float:
         """The dominant share of an amount."""

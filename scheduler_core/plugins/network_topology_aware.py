@@ -43,7 +43,6 @@ class NetworkTopologyAware(Plugin):
         self.fills = arguments.truth(self.arguments, f"{_PREFIX}.normal-pod.enable", default=True)
         fading = arguments.number(self.arguments, f"{_PREFIX}.normal-pod.fading", 0.8)
         self.fading = 0.8 if fading < 0 else fading
-        self._idle: Ints = session.nodes.settle().idle.copy()
         self._stock: tuple[dict[str, Resource], dict[str, Resource]] | None = None
         self._since: list[tuple[Task, int, int]] = []
         self._near: dict[str, Floats] = {}
@@ -52,7 +51,7 @@ class NetworkTopologyAware(Plugin):
         """What each domain has, and what of it is used. Counted when first asked for; what has happened is made up for."""
         if self._stock is None:
             alloc = self.session.nodes.alloc
-            used = alloc - self._idle
+            used = alloc - self.session.nodes.opening.idle
             domains = self.domains.by_name.items()
             self._stock = (
                 {name: _sum(alloc[:, domain.nodes]) for name, domain in domains},

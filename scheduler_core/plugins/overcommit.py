@@ -8,7 +8,7 @@ they have not taken.
 from __future__ import annotations
 
 from pipeline.records import reasons
-from scheduler_core.model.jobs import INQUEUE, Job
+from scheduler_core.model.jobs import Job
 from scheduler_core.model.why import Why
 from scheduler_core.session import accounts, arguments
 from scheduler_core.session.combine import PERMIT, Vote, reject
@@ -28,14 +28,7 @@ class Overcommit(Plugin):
         factor = arguments.number(self.arguments, ARGUMENT, DEFAULT_FACTOR)
         self.factor = DEFAULT_FACTOR if factor < 1 else factor
         self.idle = session.total.scaled(self.factor).beyond(session.nodes.used)
-        self.inqueue = session.axis.empty()
-        for job in session.jobs.values():
-            if job.min_resources is None:
-                continue
-            if job.phase == INQUEUE:
-                self.inqueue.add(accounts.minimum(job))
-            elif accounts.counts_as_inqueue(job):
-                self.inqueue.add(accounts.ungated(job, accounts.not_taken(job)))
+        self.inqueue = accounts.ledger_of(session.snapshot).whole.let_in.copy()
 
     def job_enqueueable(self, job: Job) -> Vote:
         if job.min_resources is None:

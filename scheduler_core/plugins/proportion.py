@@ -103,12 +103,11 @@ class Proportion(Plugin):
             if queue.guarantee is not None:
                 guaranteed.add(queue.guarantee)
         self.accounts: dict[str, Account] = {}
-        for job in session.jobs.values():
-            account = self.accounts.get(job.queue.name)
-            if account is None:
-                account = self.accounts[job.queue.name] = Account(job.queue, self.axis)
-                account.real_capability = real_capability(account, session.total, guaranteed)
-            account.charge(job)
+        ledger = accounts.ledger_of(session.snapshot)
+        for name in ledger.queues():
+            account = self.accounts[name] = Account(session.queues[name], self.axis)
+            account.real_capability = real_capability(account, session.total, guaranteed)
+            account.charge(ledger.of_queue[name])
         deserve(list(self.accounts.values()), session.total)
         for account in self.accounts.values():
             account.settle_deserved()

@@ -11,6 +11,7 @@ from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
 from scheduler_core.model.resources import MEMORY, PODS, Axis, Items, Resource, largest_share
+from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.why import Why
 
 
@@ -52,18 +53,110 @@ class Account:
         self.standing = (-self.queue.priority, bool(self.children))
         self.path = (*self.ancestors[1:], self)
 
-    def charge(self, job: Job) -> None:
-        """Takes a job into the account."""
-        for state in status.HOLDING:
-            for task in job.by_status[state].values():
-                self.request.charge(task.cls.items)
-        for task in job.pending():
-            self.request.charge(task.cls.items)
-        self.allocated.add(job.allocated)
-        least = job.min_resources
-        self.elastic.add(job.allocated if least is None else job.allocated.beyond(least))
-        if least is not None and counts_as_inqueue(job):
-            self.inqueue.add(ungated(job, not_taken(job)))
+    def charge(self, charge: Charge) -> None:
+        """Takes what jobs hold and wait for into the account."""
+        self.request.add(charge.request)
+        self.allocated.add(charge.allocated)
+        self.elastic.add(charge.elastic)
+        self.inqueue.add(charge.inqueue)
+
+
+class Charge:
+    """What one job, or all jobs of a queue, hold and wait for when a session opens.
+
+    `let_in` is what counts where the whole cluster lets in: of groups that were let in all their minimum resources.
+    """
+
+    __slots__ = ("allocated", "elastic", "inqueue", "let_in", "request")
+
+    def __init__(self, axis: Axis) -> None:
+        self.request = axis.account()
+        self.allocated = axis.account()
+        self.elastic = axis.account()
+        self.inqueue = axis.account()
+        self.let_in = axis.account()
+
+    def add(self, other: Charge, sign: int) -> None:
+        """Adds, or takes off again."""
+        for name in self.__slots__:
+            mine, theirs = getattr(self, name).values, getattr(other, name).values
+            for place, amount in enumerate(theirs):
+                if amount:
+                    mine[place] += sign * amount
+
+
+def charge_of(job: Job, axis: Axis) -> Charge:
+    """What a job adds to its queue."""
+    found = Charge(axis)
+    for state in (*status.HOLDING, status.PENDING):
+        for task in job.by_status[state].values():
+            found.request.charge(task.cls.items)
+    found.allocated.add(job.allocated)
+    least = job.min_resources
+    found.elastic.add(job.allocated if least is None else job.allocated.beyond(least))
+    if least is not None and counts_as_inqueue(job):
+        found.inqueue.add(ungated(job, not_taken(job)))
+        found.let_in.add(minimum(job) if job.phase == INQUEUE else found.inqueue)
+    return found
+
+
+class Ledger:
+    """What the jobs of each queue hold and wait for, kept from session to session and followed job by job."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.axis = snapshot.axis
+        self.of_queue: dict[str, Charge] = {}
+        self.whole = Charge(self.axis)
+        self._of_job: dict[str, tuple[str, Charge]] = {}
+        self._jobs: dict[str, set[str]] = {}
+        for uid in snapshot.jobs:
+            self._add(snapshot.jobs[uid])
+
+    def follow(self, snapshot: Snapshot) -> None:
+        """Takes in the jobs that have changed."""
+        for uid in snapshot.fresh:
+            self._remove(uid)
+            if uid in snapshot.jobs:
+                self._add(snapshot.jobs[uid])
+        snapshot.fresh.clear()
+
+    def queues(self) -> list[str]:
+        """Queues with a job, in the order of their first jobs."""
+        first = {name: min(uids) for name, uids in self._jobs.items() if uids}
+        return sorted(first, key=first.__getitem__)
+
+    def first_job(self, queue: str) -> str:
+        """The first job of a queue that has one."""
+        return min(self._jobs[queue])
+
+    def _add(self, job: Job) -> None:
+        charge = charge_of(job, self.axis)
+        name = job.queue.name
+        self._of_job[job.uid] = (name, charge)
+        self._jobs.setdefault(name, set()).add(job.uid)
+        if name not in self.of_queue:
+            self.of_queue[name] = Charge(self.axis)
+        self.of_queue[name].add(charge, 1)
+        self.whole.add(charge, 1)
+
+    def _remove(self, uid: str) -> None:
+        found = self._of_job.pop(uid, None)
+        if found is not None:
+            name, charge = found
+            self._jobs[name].discard(uid)
+            self.of_queue[name].add(charge, -1)
+            self.whole.add(charge, -1)
+
+
+def ledger_of(snapshot: Snapshot) -> Ledger:
+    """The ledger of a snapshot that no action has touched yet."""
+    found = snapshot.ledger
+    if isinstance(found, Ledger):
+        found.follow(snapshot)
+    else:
+        found = snapshot.ledger = Ledger(snapshot)
+        snapshot.fresh.clear()
+    return found
 
 
 def not_taken(job: Job) -> Resource:

@@ -50,7 +50,7 @@ class Kept:
 class Session:
     """See above. `now_ns` is the one time of the session, nanoseconds since 1970.
 
-    `opening` is what was free on all nodes when it opened; `ballots` and `tried` remember, by job, the vote on its entry
+    `ballots` and `tried` remember, by job, the vote on its entry
     and its place in the order in which allocate took jobs.
     """
 
@@ -64,7 +64,8 @@ class Session:
         self.queues = snapshot.queues
         self.jobs = snapshot.jobs
         self.total: Resource = snapshot.nodes.total
-        self.opening: Ints = snapshot.nodes.settle().free_columns()
+        snapshot.nodes.open()
+        self._opening: Ints | None = None
         self.relations = Relations(snapshot)
         self.enqueues = "enqueue" in policy.actions
         self.binds: dict[str, tuple[Task, str]] = {}
@@ -77,7 +78,7 @@ class Session:
             [known[choice.name](choice.arguments, choice.enabled) for choice in tier if choice.name in known]
             for tier in policy.tiers
         ]
-        for job in self.jobs.values():
+        for job in snapshot.networked.values():
             topology.settle_held(self.domains, job)
         self._asked = {method: points.asked(self.tiers, method) for method in points.FLAG_OF}
         self._on_allocated = _flat(self._asked["allocated"])
@@ -95,6 +96,13 @@ class Session:
         self.orders = Orders(self)
         self.judges = Judges(self)
         self.judges.codes.know(check for tier in self.tiers for plugin in tier for check in plugin.checks)
+
+    @property
+    def opening(self) -> Ints:
+        """What was free on all nodes when the session opened: by place, by row."""
+        if self._opening is None:
+            self._opening = self.nodes.opening.free_columns()
+        return self._opening
 
     def asked(self, method: str) -> points.Asked:
         """Who is asked at a point, by tier."""

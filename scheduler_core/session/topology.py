@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from scheduler_core.model import status
 from scheduler_core.model.domains import DomainTree
 from scheduler_core.model.jobs import Job
@@ -38,5 +36,5 @@ def settle_held(domains: DomainTree, job: Job) -> None:
     if job.held_domain not in domains.by_name or not rows:
         job.held_domain = ""
     if rows and not job.held_domain:
-        around = [each for each in domains.by_name.values() if bool(np.all(each.nodes[rows]))]
-        job.held_domain = min(around, key=lambda each: (each.tier, each.name)).name if around else ""
+        around = set(domains.around(rows[0])).intersection(*[domains.around(row) for row in set(rows[1:])])
+        job.held_domain = min(around, key=lambda name: (domains.by_name[name].tier, name), default="")

@@ -23,9 +23,9 @@ TRACES = {
     ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "moving"),
     ("NodeTable", "_hot"), ("Room", "_seen"), ("Judge", "_seen"), ("Session", "releases"),
     ("Relations", "_carried"), ("Relations", "_selectors"), ("Relations", "_label_classes"), ("Task", "label_class"),
-    ("Task", "last"), ("LastPlace", "status"), ("LastPlace", "row"), ("LastPlace", "evicted"),
+    ("Job", "opening_allocated"), ("Task", "last"), ("LastPlace", "status"), ("LastPlace", "row"), ("LastPlace", "evicted"),
 }  # fmt: skip
-"""What undone work may leave: that rows were touched and looked at again, what was learned of labels and selectors on the
+"""What undone work may leave: that rows and jobs were touched and looked at again, what was learned of labels and selectors on the
 way (counts of new ones, at zero), and what a task had been promised."""
 
 
@@ -34,6 +34,8 @@ def state_of(session):
     for cls in session.snapshot.classes.all:
         session.judges.of(cls)
     session.nodes.settle()
+    session.plugin("drf").held.all()
+    session.plugin("drf").shares.all()
     return whole_state.of(session)
 
 

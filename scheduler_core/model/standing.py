@@ -1,0 +1,205 @@
+"""A snapshot that stays from session to session and takes in only what has changed.
+
+Between two sessions most of a cluster is as it was. So the tables stand: what a session did is forgotten (only rows and jobs
+that it touched), then changed pods and groups are put in their places. That costs what has happened, not what there is.
+
+A change of anything else, a resource not named before, pods that look at other pods, and objects that cannot be meant as
+they stand, are rare, or are not worth the second way of doing it: then all is built anew. Either way a session sees what
+`snapshot.build` would have shown it; only the order inside dictionaries may differ, which decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from scheduler_core.model import amounts, snapshot, status
+from scheduler_core.model.facts import ClusterFacts, GroupFacts, PodFacts
+from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.model.tasks import NOWHERE, Task
+
+T = TypeVar("T")
+_MOST_CLASSES = 20_000
+"""Classes are never forgotten one by one; with more than this all is built anew."""
+
+
+class Standing:
+    """Tables over sessions. A session on one snapshot is over when the next is asked for."""
+
+    def __init__(self, facts: ClusterFacts) -> None:
+        self.builds = 0
+        self._changed_pods: dict[str, PodFacts | None] = {}
+        self._changed_groups: dict[str, GroupFacts | None] = {}
+        self.replace(facts)
+
+    def replace(self, facts: ClusterFacts) -> None:
+        """Takes a whole cluster; the next snapshot is built anew."""
+        self._facts = facts
+        self._pods = {each.uid: each for each in facts.pods}
+        self._groups = {f"{each.namespace}/{each.name}": each for each in facts.groups}
+        self._twice = len(self._pods) != len(facts.pods) or len(self._groups) != len(facts.groups)
+        self._changed_pods.clear()
+        self._changed_groups.clear()
+        self._snapshot: Snapshot | None = None
+
+    def put(self, *objects: PodFacts | GroupFacts) -> None:
+        """These are now so, or new."""
+        for each in objects:
+            if isinstance(each, PodFacts):
+                self._changed_pods[each.uid] = each
+            else:
+                self._changed_groups[f"{each.namespace}/{each.name}"] = each
+
+    def drop_pods(self, uids: Iterable[str]) -> None:
+        """Pods that are gone."""
+        self._changed_pods.update(dict.fromkeys(uids))
+
+    def drop_groups(self, names: Iterable[str]) -> None:
+        """Groups that are gone, by `namespace/name`."""
+        self._changed_groups.update(dict.fromkeys(names))
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as it is now, for one session."""
+        standing = self._snapshot
+        small = standing is not None and not self._twice and self._may_stay(standing)
+        if standing is not None and small:
+            _reopen(standing)
+            small = self._take_in(standing)
+        self._note_changes()
+        if standing is None or not small:
+            standing = self._snapshot = self._build()
+        return standing
+
+    def _build(self) -> Snapshot:
+        self.builds += 1
+        facts = self._facts
+        if not self._twice:
+            facts = msgspec.structs.replace(facts, pods=tuple(self._pods.values()), groups=tuple(self._groups.values()))
+        found = snapshot.build(facts)
+        found.nodes.open()
+        self._reader = snapshot.Reader(found, facts)
+        self._mistaken = {each.name for each in found.mistakes}
+        self._loose: dict[str, set[str]] = {}
+        for pod in self._pods.values():
+            if pod.group and pod.group not in found.jobs:
+                self._loose.setdefault(pod.group, set()).add(pod.uid)
+        return found
+
+    def _note_changes(self) -> None:
+        _overlay(self._pods, self._changed_pods)
+        _overlay(self._groups, self._changed_groups)
+
+    # --- small changes -----------------------------------------------------------------------------------------------
+
+    def _may_stay(self, standing: Snapshot) -> bool:
+        """Whether the changes can be taken in as they are."""
+        if standing.outside or len(standing.classes.all) > _MOST_CLASSES:
+            return False
+        if any(cls.selects for cls in standing.classes.all):
+            return False
+        names = amounts.names_in(
+            each.requests
+            for pod in self._changed_pods.values()
+            if pod
+            for each in (*pod.containers, *pod.init_containers)
+        ) | amounts.names_in(pod.overhead for pod in self._changed_pods.values() if pod)
+        names |= amounts.names_in(group.min_resources for group in self._changed_groups.values() if group)
+        if not names <= standing.axis.index.keys():
+            return False
+        return not self._mistaken or not any(self._was_mistaken(each) for each in self._old_objects())
+
+    def _old_objects(self) -> Iterable[PodFacts | GroupFacts]:
+        yield from (self._pods[uid] for uid in self._changed_pods if uid in self._pods)
+        yield from (self._groups[name] for name in self._changed_groups if name in self._groups)
+
+    def _was_mistaken(self, each: PodFacts | GroupFacts) -> bool:
+        return f"{each.namespace}/{each.name}" in self._mistaken
+
+    def _take_in(self, standing: Snapshot) -> bool:
+        """Puts all changes in their places; False if something turned up for which all must be built anew."""
+        mistakes = len(standing.mistakes)
+        for name, group in self._changed_groups.items():
+            self._group(standing, name, group)
+        for uid, pod in self._changed_pods.items():
+            self._pod(standing, uid, pod)
+        return len(standing.mistakes) == mistakes and not standing.outside
+
+    def _group(self, into: Snapshot, name: str, facts: GroupFacts | None) -> None:
+        old = into.jobs.pop(name, None)
+        into.networked.pop(name, None)
+        into.fresh.add(name)
+        if facts is not None:
+            self._reader.group(facts)
+        job = into.jobs.get(name)
+        members = list(old.tasks.values()) if old is not None else self._found(into, name)
+        for task in members:
+            task.job = None
+            if job is not None:
+                job.add(task)
+        if job is None and members:
+            self._loose[name] = {task.uid for task in members}
+
+    def _found(self, into: Snapshot, name: str) -> list[Task]:
+        """Pods that came before their group."""
+        return [into.tasks[uid] for uid in self._loose.pop(name, ())]
+
+    def _pod(self, into: Snapshot, uid: str, facts: PodFacts | None) -> None:
+        old = into.tasks.pop(uid, None)
+        if old is not None:
+            self._leave(into, old)
+        if facts is None:
+            return
+        task = into.tasks[uid] = self._reader.task(facts)
+        job = into.jobs.get(facts.group)
+        if job is not None:
+            job.add(task)
+            into.fresh.add(job.uid)
+        elif facts.group:
+            self._loose.setdefault(facts.group, set()).add(uid)
+        if _seated(task):
+            into.nodes.seat_one(task, 1)
+
+    def _leave(self, into: Snapshot, task: Task) -> None:
+        if _seated(task):
+            into.nodes.seat_one(task, -1)
+        if task.job is not None:
+            into.fresh.add(task.job.uid)
+            task.job.drop(task.uid)
+            return
+        group = self._pods[task.uid].group
+        self._loose.get(group, set()).discard(task.uid)
+
+
+def _overlay(known: dict[str, T], changed: dict[str, T | None]) -> None:
+    """Takes changes over, and forgets them."""
+    for key, each in changed.items():
+        if each is None:
+            known.pop(key, None)
+        else:
+            known[key] = each
+    changed.clear()
+
+
+def _seated(task: Task) -> bool:
+    return task.opening_row != NOWHERE and task.opening_status in status.ON_NODE
+
+
+def _reopen(standing: Snapshot) -> None:
+    """Forgets what the last session did."""
+    nodes = standing.nodes
+    used = standing.used
+    if used is None:
+        used = [job for job in standing.jobs.values() if job.was_used()]
+    for job in used:
+        if job.opening_allocated is not None:
+            for task in job.tasks.values():
+                nodes.unplace(task)
+        job.reopen()
+    for row in nodes.changed_since(0).tolist():
+        for task in nodes.tasks[row].values():
+            if task.job is None:
+                task.reopen()
+    nodes.reopen()
+    standing.used = None

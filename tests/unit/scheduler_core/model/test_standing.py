@@ -1,0 +1,157 @@
+"""A snapshot that stands over sessions shows what one that is made anew would show, whatever changed and was decided."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core import decisions, plugins, scheduling
+from scheduler_core.model import facts as f
+from scheduler_core.model.standing import Standing
+from tests.support import scheduler_worlds as worlds
+
+NOW = 10**10
+TREE = worlds.policy(
+    ("priority", "gang"), ("drf", "predicates", "capacity", "binpack"), actions=("enqueue", "allocate", "backfill")
+)
+
+
+def told(taken, policy):
+    """Every decision of a session on a snapshot, and what its actions left in jobs and rows."""
+    session = scheduling.act(scheduling.on_snapshot(taken, policy, NOW, plugins.ALL))
+    phases = {uid: job.phase for uid, job in session.jobs.items()}
+    return session, decisions.of_session(session, "simulate"), phases
+
+
+def carried_out(session, pods, r):
+    """Pods as the cluster shows them after a session: most that were bound run, some only have their bind."""
+    changed = []
+    for uid, (_, node) in session.binds.items():
+        running = r.random() < 0.7
+        changed.append(
+            msgspec.structs.replace(
+                pods[uid], node=node, phase="Running" if running else "Pending", binding=not running
+            )
+        )
+    changed += [
+        msgspec.structs.replace(pods[each.task.uid], deleting=True, victim=True) for each in session.evictions
+    ]  # fmt: skip
+    return changed
+
+
+def shaken(r, pods, groups):
+    """(changed objects, pods gone, groups gone), drawn from what there is."""
+    changed, gone_pods, gone_groups = [], [], []
+    for uid in r.sample(sorted(pods), k=min(len(pods), 2)):
+        if r.random() < 0.5:
+            gone_pods.append(uid)
+        else:
+            changed.append(msgspec.structs.replace(pods[uid], phase=r.choice(["Succeeded", "Running", "Failed"])))
+    for name in r.sample(sorted(groups), k=min(len(groups), 1)):
+        if r.random() < 0.4:
+            gone_groups.append(name)
+        else:
+            changed.append(msgspec.structs.replace(groups[name], min_member=r.randint(0, 3), phase="Inqueue"))
+    number = r.randrange(10**6)
+    changed.append(f.GroupFacts(namespace="ns", name=f"new{number}", queue="q0", min_member=1, phase="Pending"))
+    changed.append(
+        f.PodFacts(
+            uid=f"new{number}", namespace="ns", name=f"new{number}-0", group=f"ns/new{number}",
+            containers=(f.ContainerFacts({"cpu": r.randint(0, 3)}),),
+        )
+    )  # fmt: skip
+    return changed, gone_pods, gone_groups
+
+
+@settings(max_examples=60, deadline=None)
+@given(r=st.randoms(use_true_random=False), policy=st.sampled_from([worlds.DEFAULT, TREE]))
+def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decide(r, policy):
+    facts = worlds.world(r, nodes=6, jobs=8)
+    pods = {each.uid: each for each in facts.pods}
+    groups = {f"{each.namespace}/{each.name}": each for each in facts.groups}
+    standing = Standing(facts)
+    for _ in range(4):
+        now = msgspec.structs.replace(facts, pods=tuple(pods.values()), groups=tuple(groups.values()))
+        session, found, phases = told(standing.snapshot(), policy)
+        _, expected, expected_phases = told(Standing(now).snapshot(), policy)
+        assert found == expected
+        assert phases == expected_phases
+        changed = carried_out(session, pods, r)
+        more, gone_pods, gone_groups = shaken(r, pods, groups)
+        for each in (*changed, *more):
+            if isinstance(each, f.PodFacts):
+                pods[each.uid] = each
+            else:
+                groups[f"{each.namespace}/{each.name}"] = each
+        standing.put(*changed, *more)
+        for uid in gone_pods:
+            pods.pop(uid, None)
+        for name in gone_groups:
+            groups.pop(name, None)
+        standing.drop_pods(gone_pods)
+        standing.drop_groups(gone_groups)
+
+
+def cluster():
+    pods = tuple(
+        f.PodFacts(
+            uid=f"p{at}", namespace="ns", name=f"p{at}", group="ns/j", containers=(f.ContainerFacts({"cpu": 1}),)
+        )
+        for at in range(3)
+    )
+    node = f.NodeFacts(name="n", allocatable={"cpu": 2, "memory": "8Gi", "pods": 9})
+    group = f.GroupFacts(namespace="ns", name="j", queue="q", min_member=1, phase="Inqueue")
+    return f.ClusterFacts(nodes=(node,), queues=(f.QueueFacts(name="q"),), groups=(group,), pods=pods)
+
+
+def test_a_small_change_builds_nothing_anew():
+    facts = cluster()
+    standing = Standing(facts)
+    first = standing.snapshot()
+    assert len(told(first, TREE)[0].binds) == 2
+    standing.put(msgspec.structs.replace(facts.pods[0], phase="Running", node="n"))
+    second = standing.snapshot()
+    assert second is first
+    assert standing.builds == 1
+    assert second.nodes.row(0).idle[0] == 1000
+    assert list(told(second, TREE)[0].binds) == ["p1"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"containers": (f.ContainerFacts({"cpu": 1, "example.com/new": 1}),)},
+        {"containers": (f.ContainerFacts({"cpu": "-1"}),)},
+    ],
+)
+def test_a_new_resource_and_an_amount_that_cannot_be_meant_build_all_anew(change):
+    facts = cluster()
+    standing = Standing(facts)
+    standing.snapshot()
+    standing.put(msgspec.structs.replace(facts.pods[0], **change))
+    standing.snapshot()
+    assert standing.builds == 2
+
+
+def test_a_pod_that_comes_before_its_group_joins_it():
+    facts = cluster()
+    standing = Standing(msgspec.structs.replace(facts, groups=()))
+    standing.snapshot()
+    standing.put(*facts.groups)
+    assert sorted(standing.snapshot().jobs["ns/j"].tasks) == ["p0", "p1", "p2"]
+    standing.drop_groups(["ns/j"])
+    assert standing.snapshot().tasks["p0"].job is None
+    standing.put(*facts.groups)
+    assert sorted(standing.snapshot().jobs["ns/j"].tasks) == ["p0", "p1", "p2"]
+    assert standing.builds == 1
+
+
+def test_a_session_that_was_never_finished_is_forgotten_too():
+    standing = Standing(cluster())
+    session = scheduling.on_snapshot(standing.snapshot(), TREE, NOW, plugins.ALL)
+    task = next(session.jobs["ns/j"].pending())
+    session.allocate_alone(task, 0)
+    again = standing.snapshot()
+    assert task.opening_row == task.row == -1
+    assert again.nodes.row(0).idle[0] == 2000
+    assert not again.nodes.tasks[0]
