@@ -128,7 +128,7 @@ def _sentence(lang: str, made: Decision, said: dict[str, Decision], queue: str) 
     if made.reason is None:
         return scheduler.said(lang, made.message)
     because = words.because(lang, made.reason, made.detail, made.resource, queue or None)
-    return str(texts["because"]).format(because=because[:1].upper() + because[1:])
+    return str(texts["because"]).format(because=because)
 
 
 def _more(lang: str, made: Decision) -> str:

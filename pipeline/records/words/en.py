@@ -256,7 +256,7 @@ SAID = {
 INNER = {"Insufficient": "Insufficient {resource}"}
 
 SEES = {
-    "because": "{because}.",
+    "because": "It waits because {because}.",
     "bind": "It would be placed now: {task} on {node}.",
     "room": "There is room for it now: {task} waits for its scheduler's next try.",
     "bind_more": "It would be placed now: {task} on {node}, and {more} more.",

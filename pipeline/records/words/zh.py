@@ -284,7 +284,7 @@ INNER = {
 """What schedulers say inside of their sentences."""
 
 SEES = {
-    "because": "{because}。",
+    "because": "等待是因为{because}。",
     "bind": "现在就会放置：{task} 到 {node}。",
     "room": "现在有它的位置：{task} 等待它的调度器再次尝试。",
     "bind_more": "现在就会放置：{task} 到 {node}，另有 {more} 个。",

@@ -53,7 +53,7 @@ def test_a_refusal_by_quota_is_told_without_nodes():
     sees = told(
         made(1, "enqueue", reason="quota", resource="nvidia.com/gpu", message="queue q: 8 asked, 16 of 16 used")
     )
-    assert sees.sentence == "Others use the quota of q (nvidia.com/gpu)."
+    assert sees.sentence == "It waits because others use the quota of q (nvidia.com/gpu)."
     assert (sees.node_sets, sees.message) == ([], "queue q: 8 asked, 16 of 16 used")
 
 
