@@ -25,7 +25,7 @@ from pipeline.errors import Transient, UserError
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
 from pipeline.kubeapi.options import Options
-from pipeline.log import LogOptions
+from pipeline.log import LogOptions, steps
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.telemetry import logs
@@ -42,6 +42,8 @@ _LEAST_SEGMENTS = 4
 """Of a small log: only a segment that has ended can be removed."""
 _STOP_S = 1.0
 """For all watches together; one that waits for the head of an answer cannot be ended sooner, and is left behind."""
+_STEP_S = 5.0
+"""How long a replay waits at a second for its answers; somebody who needs longer is not waited for there."""
 CONNECTIONS = 64
 SOURCE = "kube-collector/collector"
 
@@ -218,6 +220,8 @@ class Replayer:
         self.at_ms = self.begin_ms
         self.done = False
         self._blocked = ""
+        self._steps = steps.of(places.records)
+        self._second = -1
 
     def start(self) -> None:
         """Opens the spool. Raises UserError when another process has it."""
@@ -250,6 +254,7 @@ class Replayer:
         scribe = Scribe(writing.spool, writing.mirror, follower, replayed=replayed, tail=tail)
         watched = set(self._recording.watches)
         try:
+            self._in_step(loop, scribe)
             scribe.absent([kind.name for kind in writing.kinds if kind.name not in watched], self.begin_ms)
             self._play(loop, scribe, {kind.name for kind in writing.kinds})
             scribe.checkpoint(self.at_ms)
@@ -279,8 +284,26 @@ class Replayer:
                 return
             loop.beat()
             self.at_ms = beat.t
-            _perform(scribe, beat, known)
+            self._perform(loop, scribe, beat, known)
         scribe.end(self.at_ms)
+
+    def _perform(self, loop: Loop, scribe: Scribe, beat: Beat, known: set[str]) -> None:
+        scribe.tick(beat.t)
+        if beat.t // 1000 > self._second and not scribe.skipping:
+            self._second = beat.t // 1000
+            self._in_step(loop, scribe)
+        if beat.happening is not None and beat.watch in known:
+            scribe.hear(beat.watch, beat.happening)
+        scribe.beat()
+
+    def _in_step(self, loop: Loop, scribe: Scribe) -> None:
+        """Lets those who answer in the log (the shadow scheduler) answer what it has, before anything more is told."""
+        scribe.flush()
+        question, until_s = self._steps.ask(), clock.monotonic_s() + _STEP_S
+        while not (scribe.blocked or loop.stopping.is_set()) and clock.monotonic_s() < until_s:
+            loop.beat()
+            if self._steps.wait(question, _TURN_S):
+                return
 
 
 def stage(loaded: Loaded) -> Collector | Replayer:
@@ -290,13 +313,6 @@ def stage(loaded: Loaded) -> Collector | Replayer:
     if settings.replay is None:
         return Collector(settings, places, cluster)
     return Replayer(settings, places, cluster, Recording(settings.replay), parse_pace(settings.speed))
-
-
-def _perform(scribe: Scribe, beat: Beat, known: set[str]) -> None:
-    scribe.tick(beat.t)
-    if beat.happening is not None and beat.watch in known:
-        scribe.hear(beat.watch, beat.happening)
-    scribe.beat()
 
 
 def _gathered(told: Inbox) -> Iterator[Told]:

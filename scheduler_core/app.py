@@ -9,52 +9,64 @@ from typing import Any
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
 from pipeline.errors import Transient, UserError
-from pipeline.log import LogOptions, LogWriter, readers, sharing
+from pipeline.log import LogOptions, LogWriter, readers, sharing, steps
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.records.envelope import Record
 from pipeline.telemetry import catalogue, logs
 from scheduler_core.settings import Settings
 from scheduler_core.shadow import building
-from scheduler_core.shadow.runner import READER, Runner, Turn
+from scheduler_core.shadow.runner import BUDGET_S, READER, Runner, Turn
 
 log = logs.get(__name__)
 _IDLE_S = 0.5
+_IDLE_IN_STEP_S = 0.05
+_IN_STEP_S = 3600.0
+"""What the sessions of a turn may take while a replay waits for them: no second is passed over."""
 _RETRY_S = 2.0
 _FOR_EVER_S = 10 * 365 * 86_400.0
+
+
+class _NoWriter(Transient):
+    """Before the log's writer has begun, and after it has ended."""
 
 
 class Scheduler:
     """The stage: one thread that opens sessions over the log and appends their decisions.
 
-    It rests as long as its sessions took, so that it never has more than half of a core.
+    It rests as long as its sessions took, so that it never has more than half of a core. A replay waits for it at each
+    second, so there it neither rests nor passes seconds over.
     """
 
     name = "scheduler"
 
-    def __init__(self, settings: Settings, places: Places, cluster: str) -> None:
+    def __init__(self, settings: Settings, places: Places, cluster: str, *, alone: bool = False) -> None:
+        """`alone`: nobody else in this process writes the log, so this stage does."""
         self.at_end: Callable[[], None] = lambda: None
         """Called when all that is in the log is decided; again after more has come."""
         self._settings = settings
         self._places = places
         self._cluster = cluster
         self._loop = Loop(self.name, self._run)
+        self._alone = alone
         self._own: LogWriter | None = None
+        self._steps = steps.of(places.records)
         self._trouble = ""
         self._sessions = self._skipped = 0
         self._at_ms = -1
 
     def start(self) -> None:
-        """Finds the log's writer, or becomes it. Raises UserError for a policy that cannot be used, or a log that another
-        process writes."""
+        """Raises UserError for a policy that cannot be used; alone also for a log that another process writes."""
         building.machine(self._settings, self._cluster)
-        if sharing.writer_of(self._places.records) is None:
+        if self._alone:
             self._own = _open(self._places.records, self._cluster)
+        self._steps.join(self.name)
         self._loop.start()
 
     def stop(self, deadline_s: float) -> None:
         """Ends after the turn in hand; what is not decided by then is at the next start."""
         self._loop.stop(deadline_s)
+        self._steps.leave(self.name)
         if self._own is not None:
             self._own.close()
 
@@ -76,24 +88,26 @@ class Scheduler:
             loop.beat()
 
     def _turns(self, loop: Loop) -> None:
-        """Turns until it is told to stop. What the log did not take is decided again from the last snapshot."""
+        """Turns until it is told to stop. After an error everything begins again from the last snapshot."""
         machine = building.machine(self._settings, self._cluster)
         with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
             while not loop.stopping.is_set():
-                turn = runner.turn()
+                question = self._steps.asked
+                turn = runner.turn(_IN_STEP_S if question else BUDGET_S)
                 self._well()
                 self._count(turn, machine.stamp)
                 loop.beat()
                 if turn.moved:
-                    loop.stopping.wait(turn.spent_s)
-                else:
-                    self.at_end()
-                    runner.reader.wait(_IDLE_S)
+                    loop.stopping.wait(0.0 if question else turn.spent_s)
+                    continue
+                self._steps.answer(self.name, question)
+                self.at_end()
+                runner.reader.wait(_IDLE_IN_STEP_S if question else _IDLE_S)
 
     def _append(self, records: Sequence[Record]) -> None:
         writer = self._own or sharing.writer_of(self._places.records)
         if writer is None:
-            raise Transient("the log has no writer in this process at the moment")
+            raise _NoWriter("the log has no writer at the moment")
         writer.put(records)
         writer.sync()
 
@@ -108,7 +122,7 @@ class Scheduler:
             log.error("damaged_log", lost_bytes=turn.lost_bytes, fix="run `kube-collector spool check`")
 
     def _blocked(self, error: Transient) -> None:
-        if not self._trouble:
+        if not (self._trouble or isinstance(error, _NoWriter)):
             log.error("scheduler_blocked", error=str(error), again_in_s=_RETRY_S)
         self._trouble = str(error)
 

@@ -81,7 +81,7 @@ def _run(loaded: Loaded, *, once: bool) -> int:
 
     cluster = _cluster(loaded)
     logs.setup(loaded.ground.log, cluster=cluster)
-    stage = Scheduler(loaded.of(Settings), Places(loaded.ground.data_dir), cluster)
+    stage = Scheduler(loaded.of(Settings), Places(loaded.ground.data_dir), cluster, alone=True)
     supervisor = Supervisor([stage], loaded)
     if once:
         stage.at_end = supervisor.finish

@@ -49,6 +49,8 @@ class Stored(msgspec.Struct):
     session_ms: int
     dirty: bool
     eased: bool
+    figures_ms: int | None
+    first_look_ms: int | None
     lines: list[Line]
     open: Open
     mirror: bytes
@@ -105,25 +107,34 @@ class Machine:
 
     def decide(self, session_ms: int) -> list[DecisionRecord]:
         """Opens and closes a session: the records that have to be written."""
-        news = list(self._diverging.contradicted(self._said, session_ms))
-        made = self.ask(session_ms)
-        news += self._diverging.binds(made, self._said, session_ms)
-        young = self._young(session_ms)
-        told = [each for each in made if not (self._diverging.silenced(each) or _holds(each, young) or _is_known(each))]
-        news += self._said.news(told, session_ms)
+        news = [*self._diverging.contradicted(self._said, session_ms), *self._compare(session_ms)]
         news.append(Decision(source="shadow", policy=self._policy, session_ms=session_ms, kind="close"))
         self.settle(session_ms)
         return [records.of(each, self.mirror.cluster) for each in news]
+
+    def _compare(self, session_ms: int) -> list[Decision]:
+        """What a session decides, as far as it is new."""
+        made = self.ask(session_ms)
+        diverged = list(self._diverging.binds(made, self._said, session_ms))
+        young = self._young(session_ms)
+        told = [each for each in made if not (self._diverging.silenced(each) or _holds(each, young) or _is_known(each))]
+        return diverged + self._said.news(told, session_ms)
 
     def ask(self, session_ms: int) -> list[Decision]:
         """All that a session would decide at this moment; nothing is remembered of it."""
         return [each for decider in self._deciders for each in decider(self.mirror, session_ms) if each.kind != "close"]
 
-    def heard(self, session_ms: int, decisions: Iterable[Decision]) -> None:
-        """An earlier run has closed a session of this second and written these decisions: it is not opened again."""
+    def heard(self, session_ms: int, decisions: Iterable[Decision], *, last: bool) -> None:
+        """An earlier run has closed a session of this second and written these decisions: it is not opened again.
+
+        The `last` one is thought through once more, without a word: what it had to wait for is not in the log.
+        """
+        list(self._diverging.contradicted(self._said, session_ms))
         for each in decisions:
             self._said.note(each)
             self._diverging.note(each)
+        if last:
+            self._compare(session_ms)
         self.settle(session_ms)
 
     def skip(self) -> None:
@@ -156,8 +167,8 @@ class Machine:
         """All of its state, for `restore`."""
         return _encoder.encode(
             Stored(
-                SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._said.lines(),
-                self._diverging.open, self.mirror.encode(),
+                SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._said.due_ms,
+                self._first_look_ms, self._said.lines(), self._diverging.open, self.mirror.encode(),
             )
         )  # fmt: skip
 
@@ -172,7 +183,8 @@ class Machine:
         self.mirror = self.mirror.again(stored.mirror)
         self.stamp, self._begin_s, self.session_ms = stored.stamp, stored.begin_s, stored.session_ms
         self._dirty, self._eased = stored.dirty, stored.eased
-        self._said = Said(stored.lines)
+        self._said = Said(stored.lines, stored.figures_ms)
+        self._first_look_ms = stored.first_look_ms
         self._diverging = Diverging(stored.open)
 
 

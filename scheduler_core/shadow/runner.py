@@ -106,7 +106,7 @@ class Runner:
         due = self.machine.due(stamp)
         if self._heard:
             for session_ms in sorted(each for each in self._heard if each <= stamp // _SECOND_MS * _SECOND_MS):
-                self.machine.heard(session_ms, self._heard.pop(session_ms))
+                self.machine.heard(session_ms, self._heard.pop(session_ms), last=session_ms == self._resumed_ms)
         return due if due is not None and due > self._resumed_ms else None
 
     def _decide(self, session_ms: int) -> float:

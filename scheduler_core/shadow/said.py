@@ -48,9 +48,9 @@ def _lets_in(decision: Decision) -> bool:
 class Said:
     """The lines that stand. `due_ms`: when new figures that wait may be written; None if there are none."""
 
-    def __init__(self, lines: Iterable[Line] = ()) -> None:
+    def __init__(self, lines: Iterable[Line] = (), due_ms: int | None = None) -> None:
         self._lines = {slot_of(line.decision): line for line in lines}
-        self.due_ms: int | None = None
+        self.due_ms = due_ms
 
     def lines(self) -> list[Line]:
         """All that stands, for a snapshot."""
@@ -117,9 +117,9 @@ class Said:
 
 
 def _reason(decision: Decision) -> tuple[object, ...]:
-    return (
-        decision.policy, decision.kind, decision.job, decision.node, decision.reason, decision.detail, decision.resource,
-    )  # fmt: skip
+    """What is another decision if it is another; which of many nodes a bind takes is no news."""
+    node = None if decision.kind == "bind" else decision.node
+    return decision.policy, decision.kind, decision.job, node, decision.reason, decision.detail, decision.resource
 
 
 def _figures(decision: Decision) -> tuple[object, ...]:

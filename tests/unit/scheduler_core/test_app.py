@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import load
+from pipeline.config.places import Places
 from pipeline.errors import UserError
-from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers
+from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers, steps
 from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord
 from scheduler_core import app
+from scheduler_core.settings import Settings
 from tests.support.cluster import poll
 from tests.support.object_records import group, node, pod, queue
 
@@ -21,6 +23,11 @@ OPTIONS = LogOptions(cluster="c", min_free_bytes=0)
 
 def loaded(data: Path, **more: str):
     return load.load([], {}, {"data_dir": str(data), "cluster.name": "c", **more})
+
+
+def alone(data: Path) -> app.Scheduler:
+    """The stage of a process that does nothing else."""
+    return app.Scheduler(loaded(data).of(Settings), Places(data), "c", alone=True)
 
 
 def fill(writer: LogWriter) -> None:
@@ -57,7 +64,7 @@ def test_without_a_writer_in_its_process_it_becomes_the_writer_and_gives_the_log
     log = tmp_path / "spool" / "records"
     with LogWriter(log, options=OPTIONS) as writer:
         fill(writer)
-    stage = app.stage(loaded(tmp_path))
+    stage = alone(tmp_path)
     ended: list[int] = []
     stage.at_end = lambda: ended.append(1)
     stage.start()
@@ -92,9 +99,22 @@ def test_turned_off_it_holds_nothing_of_the_log_back(tmp_path):
     stage.stop(1.0)
 
 
+def test_a_replay_that_asks_is_answered_when_all_is_decided(tmp_path):
+    log = tmp_path / "spool" / "records"
+    with LogWriter(log, options=OPTIONS) as writer:
+        stage = app.stage(loaded(tmp_path))
+        stage.start()
+        asking = steps.of(log)
+        fill(writer)
+        assert asking.wait(asking.ask(), 20.0)
+        assert decided(log)[-1] == "close"
+        stage.stop(5.0)
+        assert asking.wait(asking.ask(), 0.0), "nobody waits for a stage that has ended"
+
+
 def test_there_must_be_a_log(tmp_path):
     with pytest.raises(UserError, match="no log of records"):
-        app.stage(loaded(tmp_path)).start()
+        alone(tmp_path).start()
 
 
 def test_a_policy_that_cannot_be_used_is_an_error_at_the_start(tmp_path):

@@ -157,7 +157,7 @@ def test_a_snapshot_goes_on_as_if_nothing_had_happened():
 
 def test_what_an_earlier_run_closed_is_taken_from_what_it_wrote():
     earlier, made = machine(waiting()), machine(waiting())
-    made.heard(READY, [each.data for each in earlier.decide(READY)])
+    made.heard(READY, [each.data for each in earlier.decide(READY)], last=True)
     assert made.due(READY + 1000) is None
     for each in (earlier, made):
         each.take(deleted("Pod", "p-2"))
