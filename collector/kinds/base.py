@@ -74,9 +74,10 @@ class QueueName(msgspec.Struct, frozen=True, gc=False):
 def owner_links(shape: Shape) -> tuple[Link, ...]:
     """The controller (or the only owner) of an object."""
     meta = shape.metadata
-    if not meta.owner_references:
+    owners = meta.owner_references
+    if not owners:
         return ()
-    owner = meta.controller
+    owner = owners[0] if len(owners) == 1 else meta.controller
     return () if owner is None else (Link(owner.group, owner.kind, meta.namespace, owner.name, owner.uid),)
 
 

@@ -108,8 +108,9 @@ class FactBook:
         if waiter is None:
             waiter = self._waiters[known.uid] = Waiter(known)
         waiter.queue, waiter.wants = sight.queue, sight.wants
-        self._place(waiter)
-        return self.told_now(known, job_tells)
+        if waiter.placement is None or waiter.placement.wants is not sight.wants:
+            self._place(waiter)
+        return self._tell_part(waiter, job_tells)
 
     def leave(self, uid: str) -> None:
         """An object is gone."""
@@ -120,8 +121,10 @@ class FactBook:
     def told_now(self, known: Known, job_tells: bool) -> Told:
         """What holds for an object now, as a part of its job; `job_tells`: the job has an object that tells the rest."""
         waiter = self._waiters.get(known.uid)
-        if waiter is None:
-            return NOTHING
+        return NOTHING if waiter is None else self._tell_part(waiter, job_tells)
+
+    def _tell_part(self, waiter: Waiter, job_tells: bool) -> Told:
+        known = waiter.known
         lone = known.job is not None and known.job.uid == known.uid
         waiter.of_job = known.kind.role is JOB or lone or not job_tells
         if waiter.of_job:
@@ -154,8 +157,6 @@ class FactBook:
         old, wants, uid = waiter.placement, waiter.wants, waiter.known.uid
         if wants is None or not self.placement.listed:
             waiter.placement = None
-        elif old is not None and old.wants is wants:
-            return
         elif old is None or old.wants.key != wants.key:
             waiter.placement = self.placement.join(wants, uid)
         if old is not None and waiter.placement is not old:

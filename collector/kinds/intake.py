@@ -164,7 +164,8 @@ class Intake:
     def _relink(self, known: Known, sight: Sight) -> bool:
         """Puts an object below its links as they are now; whether they are others than before."""
         links = sight.links
-        changed = links != (known.lineage.links if known.lineage is not None else ())
+        lineage = known.lineage
+        changed = bool(links) if lineage is None else links != lineage.links
         if changed:
             self.identity.link(known, links)
         if known.bare:

@@ -125,7 +125,7 @@ def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limi
     elif sight.waits:
         sight.queue = kind.queue(shape)
         sight.wants = matching.wants_of(shape.spec) if isinstance(shape, Pod) else None
-    if size_of(found, arrival) > limits.max_object_bytes:
+    if (arrival.size_bytes or size_of(found, arrival)) > limits.max_object_bytes:
         _fit(sight, shape, limits.max_object_bytes)
     if kind.noisy:
         sight.digest = _digest(shape)

@@ -30,15 +30,16 @@ class Writer:
         """A state of an object, for its job."""
         facts, tag = told
         kind, job = known.kind, known.job
+        uid, version, namespace, name = sight.uid, sight.version, sight.namespace, sight.name
         change = ObjectChange(
             change=sight.change,
             kind=kind.kind,
-            name=sight.name,
-            uid=sight.uid,
-            version=sight.version,
+            name=name,
+            uid=uid,
+            version=version,
             group=kind.group,
             api_version=sight.api_version,
-            namespace=sight.namespace,
+            namespace=namespace,
             job=job,
             facts=facts,
             object=sight.body,
@@ -47,12 +48,12 @@ class Writer:
         if sight.unusual:
             _flag(change, sight)
         return ObjectRecord(
-            id=self._id(sight.uid, sight.version, sight.change, job, tag),
+            id=self._id(uid, version, sight.change, job, tag),
             source=self._source,
             cluster=self._cluster,
-            partitionkey=self._bucket(job, sight.namespace, sight.name),
+            partitionkey=self._bucket(job, namespace, name),
             observedms=sight.received_ms,
-            subject=f"{kind.kind}/{sight.namespace}/{sight.name}",
+            subject=f"{kind.kind}/{namespace}/{name}",
             time=sight.deleted or (sight.created if sight.change == "added" else None),
             data=change,
         )
