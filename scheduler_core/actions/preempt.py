@@ -12,12 +12,12 @@ and of some nodes the one that hurts least is taken.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from scheduler_core.model import status
-from scheduler_core.model.jobs import Job
+from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.nodes import Ints
 from scheduler_core.model.policy import Arguments
 from scheduler_core.model.tasks import NOWHERE, Task
@@ -151,22 +151,31 @@ def by_score(session: Session, task: Task) -> Ints:
 
 
 def in_reach(session: Session, task: Task, rows: Ints, fits: Fits) -> Ints:
-    """Of these rows those that would hold the task if everybody on them who may go had gone: no vote can give more."""
+    """Of these rows those on which evictions may help: where the task fits once everybody who may go has gone.
+
+    No vote can give more than that. While the queue does not let the task in, somebody of it has to go.
+    """
     assert task.job is not None
     cells = session.nodes.settle()
     room = {place: cells.free(place).copy() for place, _ in task.cls.needs}
-    for job in session.jobs.values():
-        if job.queue is not task.job.queue:
-            continue
-        for victim in (each for state in status.PREEMPTABLE for each in job.by_status[state].values()):
-            if victim.row != NOWHERE and fits(victim):
-                for place, amount in victim.cls.items:
-                    if place in room:
-                        room[place][victim.row] += amount
-    held = np.ones(len(session.nodes), dtype=np.bool_)
+    good = np.full(len(session.nodes), session.not_allocatable(task.job.queue, task) is None)
+    for victim in _of_queue(session, task.job.queue):
+        if victim.row != NOWHERE and fits(victim):
+            good[victim.row] = True
+            for place, amount in victim.cls.items:
+                if place in room:
+                    room[place][victim.row] += amount
     for place, amount in task.cls.needs:
-        held &= room[place] >= amount
-    return rows[held[rows]]
+        good &= room[place] >= amount
+    found: Ints = rows[good[rows]]
+    return found
+
+
+def _of_queue(session: Session, queue: Queue) -> Iterator[Task]:
+    for job in session.jobs.values():
+        if job.queue is queue:
+            for state in status.PREEMPTABLE:
+                yield from job.by_status[state].values()
 
 
 def _may_lose(task: Task, victim: Task) -> bool:
