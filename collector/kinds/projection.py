@@ -117,9 +117,9 @@ def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limi
         () if surroundings else kind.links(shape),
         kind.waits(shape),
         redacted,
-        lossy=arrival.lossy,
-        surrogate=surrogate,
     )
+    if surrogate or arrival.lossy:
+        sight.surrogate, sight.lossy = surrogate, arrival.lossy
     if surroundings:
         sight.learned = kind.learn(shape)
     elif sight.waits:
