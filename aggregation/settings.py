@@ -18,5 +18,5 @@ class Settings(fields.Section):
     """Share of the promise after which an open wait counts as at risk."""
     keep_finished: fields.DurationMs = 6 * 3_600_000
     """How long the state of a job that has ended is kept for late evidence."""
-    batch_records: Annotated[int, pydantic.Field(ge=1, le=100_000)] = 5000
+    batch_records: Annotated[int, pydantic.Field(ge=1, le=100_000)] = 20_000
     """Records that are applied in one transaction at most."""

@@ -118,8 +118,11 @@ class JobOperator:
 
     def _judge(self, state: JobState, noted: Noted, sight: Sight, now: int) -> list[Row]:
         """Rows to be removed at once."""
-        for uid in state.pods if noted.everyone else (noted.pod,):
-            verdict.assess(state, uid)
+        if noted.pod:
+            verdict.assess(state, noted.pod)
+        if noted.everyone:
+            for uid in state.pods:
+                verdict.assess(state, uid)
         last = state.episode
         waited = last is not None and last.end_ms is None
         removed = episodes.follow(state, noted, sight)
@@ -146,12 +149,10 @@ class JobOperator:
 
     def _timers(self, state: JobState, now: int) -> dict[str, int | None]:
         """The timers that are other than before."""
-        wanted: dict[str, int] = {}
         known, waiting, dirty = state.due, state.waiting, _has_news(state)
         if not dirty and waiting and REFRESH in known:
             return {}  # nothing they depend on has changed
-        if not (dirty or waiting or known or self._idle(state)):
-            return {}
+        wanted: dict[str, int] = {}
         if dirty:
             wanted[ROWS] = known.get(ROWS) or now - now % SECOND_MS + SECOND_MS
         if waiting:

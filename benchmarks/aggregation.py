@@ -15,6 +15,7 @@ from statistics import median
 from aggregation import topology
 from aggregation.runners.embedded import EmbeddedRunner
 from aggregation.runners.store import StateStore
+from aggregation.settings import Settings
 from benchmarks import lives
 from benchmarks.figures import Clocks, Figure, measured
 from pipeline.log import LogOptions, LogReader, LogWriter, outbox
@@ -28,7 +29,9 @@ RUN_MS = 60_000
 COPIES = 0.10
 LATE = 0.05
 LATE_MS = 20_000
-BATCH = 5_000
+BATCH = Settings().batch_records
+"""As it is shipped."""
+SYNC_RECORDS = 5_000
 ROUNDS = 3
 
 
@@ -73,7 +76,7 @@ def _write(log: Path, lines: list[tuple[int, bytes]]) -> None:
         for observed_ms, line in lines:
             writer.tick(observed_ms)
             writer.append([line], [observed_ms])
-            if writer.buffered >= BATCH:
+            if writer.buffered >= SYNC_RECORDS:
                 writer.sync()
         writer.tick(writer.stamp + 120_000)
 

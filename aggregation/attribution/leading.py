@@ -127,14 +127,15 @@ def _of_decision(at_ms: int, made: Decided) -> Segment:
 
 def _not_made(state: JobState, at_ms: int, least: int | None) -> Segment | None:
     """Rules P10 and P11: victims come before pods that do not exist yet."""
+    alive = state.counts.alive
+    if alive and (least is None or alive >= least):
+        return None
     if reasons.WAITING_VICTIMS in (key.partition("|")[0] for key in state.verdicts) and _only_victims(state):
         return None
-    if state.counts.alive == 0 or (least is not None and state.counts.alive < least):
-        own = state.own
-        if own is not None and not state.tasks and own.active >= (least or 1):
-            return Segment(at_ms, reasons.UNKNOWN, evidence="count")  # its pods exist, but nobody sees them
-        return _pods_not_created(state, at_ms)
-    return None
+    own = state.own
+    if own is not None and not state.tasks and own.active >= (least or 1):
+        return Segment(at_ms, reasons.UNKNOWN, evidence="count")  # its pods exist, but nobody sees them
+    return _pods_not_created(state, at_ms)
 
 
 def _only_victims(state: JobState) -> bool:
@@ -172,7 +173,7 @@ def _of_pods(state: JobState, at_ms: int, uid: str) -> Segment:
 
 
 def _of_most(state: JobState, at_ms: int, uid: str, keys: list[str]) -> Segment:
-    key = min(keys, key=lambda each: (-state.verdicts[each], *_rank(each)))
+    key = keys[0] if len(keys) == 1 else min(keys, key=lambda each: (-state.verdicts[each], *_rank(each)))
     pod = state.pods.get(uid)
     if pod is None or not pod.waits or pod.verdict != key:
         leads = state.episodes[-1].segments[-1:] if state.episodes else []

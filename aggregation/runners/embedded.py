@@ -25,6 +25,7 @@ from pipeline.records.jobs import BUCKETS, JobRef
 
 _MAX_OPEN_STATES = 200_000
 _MAX_BATCH_BYTES = 32 << 20
+"""Of lines in one transaction: a state that many of its records change is stored once, at the price of this much memory."""
 
 
 class Log(Protocol):
@@ -77,7 +78,7 @@ class EmbeddedRunner:
         self._reported = self.now
         self._dead: list[rows.Row] = []
 
-    def turn(self, max_records: int = 5000) -> Turn:
+    def turn(self, max_records: int) -> Turn:
         """Reads, applies and commits one batch; `moved` is False when the log has nothing new.
 
         Raises Transient when the commit, or the ack after it, does not get through: this runner is then of no use any
