@@ -1,13 +1,14 @@
 """A made-up cluster's day as a recording, as `kube-collector record` writes one: what `up --replay` takes.
 
 Jobs come evenly over the day; each waits, runs, ends and is cleaned up. One in a hundred of the first half waits a quarter
-of the day. Nodes report their state every five minutes, as kubelets do. The last half hour brings no new job, so that
-every job has ended, and been forgotten, by its end.
+of the day. Nodes report their state every five minutes, as kubelets do, and events expire after an hour, as an API server's
+do. The last half hour brings no new job, so that every job has ended, and been forgotten, by its end.
 """
 
 from __future__ import annotations
 
 import gzip
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,8 +28,10 @@ KEEP_FINISHED_MS = 600_000
 """The aggregation must be told to forget jobs this soon after their end: the last half hour is made for it."""
 QUIET_MS = 30 * times.MINUTE_MS
 REPORT_MS = 5 * times.MINUTE_MS
+EXPIRE_MS = times.HOUR_MS
 CLEANED_MS = 60_200
 """A life ends so long after its run; see `lives.life`."""
+EVENTS = "events.events.k8s.io"
 _RARE = 100
 _WATCHES = (
     "nodes",
@@ -36,7 +39,7 @@ _WATCHES = (
     "jobs.batch.volcano.sh",
     "podgroups.scheduling.volcano.sh",
     "pods",
-    "events.events.k8s.io",
+    EVENTS,
 )
 _encode = msgspec.json.encode
 
@@ -119,8 +122,20 @@ def _moments(day: Day) -> Iterable[Moment]:
         lives.life(number, day.begins_ms(number), day.waits_ms(number), day.runs_ms(number), 10_000 + 1000 * number)
         for number in range(day.jobs)
     )
-    yield from lives.woven(jobs, day.every_ms)
+    yield from _expiring(lives.woven(jobs, day.every_ms), day.end_ms)
     yield from _reports(day)
+
+
+def _expiring(moments: Iterable[Moment], end_ms: int) -> Iterator[Moment]:
+    """The moments, with the end of each event an hour later."""
+    alive: deque[Moment] = deque()
+    for moment in moments:
+        while alive and alive[0].t <= moment.t:
+            yield alive.popleft()
+        yield moment
+        if moment.watch == EVENTS:
+            alive.append(moment._replace(t=moment.t + EXPIRE_MS, type="DELETED"))
+    yield from (moment for moment in alive if moment.t < end_ms)
 
 
 def _reports(day: Day) -> Iterator[Moment]:

@@ -8,7 +8,7 @@ error form. One node, one writer at a time, tens of millions of rows.
 Reading order. Text: `tokens`, `reserved`, `cursor`; definitions: `ddl_table`, `ddl`, `schema`, `table_rules`; what
 holds: `engine` (DuckDB), `catalog`, `definitions`, `keys` (the key models), `partitions`, `labels`; what comes in:
 `rows` (JSON to rows), `load_headers`, `load`, `insert`; what is asked: `translate` with `nodes`, `functions`, `macros`,
-`formats`, `aliases`, `headings`, then `statements`, `variables`, `show`, `information_schema`, `results`; the ports:
+`formats`, `aliases`, `headings`, `shapes`, then `statements`, `variables`, `show`, `information_schema`, `results`; the ports:
 `listener`, `http`, `frontend`, `backend`, `mysql_wire`, `mysql_session`, `access`, `faults`; `server` joins them.
 
 No product code imports this room but its own launcher, `launch`, found by entry point. DuckDB and sqlglot are at home

@@ -110,7 +110,12 @@ def as_moment(arg: exp.Expression) -> exp.Expression:
 
 def moment_type(arg: exp.Expression) -> str | None:
     """DATE or one of DuckDB's three time types if the expression is a constant text of such a form, else None."""
-    match = _MOMENT.fullmatch(arg.this) if isinstance(arg, exp.Literal) and arg.is_string else None
+    return moment_of(arg.this) if isinstance(arg, exp.Literal) and arg.is_string else None
+
+
+def moment_of(text: str) -> str | None:
+    """As `moment_type`, of the text itself."""
+    match = _MOMENT.fullmatch(text)
     if match is None:
         return None
     if match["time"] is None:

@@ -122,9 +122,11 @@ class Loader:
 
 def _stage_plain(cursor: duckdb.DuckDBPyConnection, order: Order, body: Path) -> int | None:
     """The number of rows staged; None if the batch is one for the rules."""
-    query = rows.plain(order.table, order.shape, _source(order, body, order.gzipped))
-    if query is None:
+    texts = rows.texts_of(order.table, order.shape)
+    if texts is None:
         return None
+    columns = ", ".join(f"{literal(text)}: 'VARCHAR'" for text in texts)
+    query = rows.plain(order.table, order.shape, _source(order, body, order.gzipped, f"columns = {{{columns}}}"))
     try:
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS {query}")
     except (duckdb.InvalidInputException, duckdb.ConversionException):
@@ -136,20 +138,20 @@ def _stage_plain(cursor: duckdb.DuckDBPyConnection, order: Order, body: Path) ->
 
 
 def _stage_by_rules(cursor: duckdb.DuckDBPyConnection, order: Order, body: Path, gzipped: bool) -> None:
-    query = rows.from_json(order.table, order.shape, _source(order, body, gzipped))
+    lines = _source(order, body, gzipped, f"records = false, columns = {{{rows.LINE}: 'JSON'}}")
+    query = rows.from_json(order.table, order.shape, lines)
     kept = f"CASE WHEN {rows.ERROR} IS NOT NULL THEN {rows.LINE} END AS {rows.LINE}"
     cursor.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * REPLACE ({kept}) FROM ({query})")
 
 
-def _source(order: Order, body: Path, gzipped: bool) -> str:
+def _source(order: Order, body: Path, gzipped: bool, columns: str) -> str:
     # DuckDB sets aside twice the longest object for each thread, so it is not told more than needed.
     longest = MAX_LINE_BYTES if order.layout == "lines" else MAX_DOCUMENT_BYTES
     if not gzipped:
         longest = min(longest, body.stat().st_size + 1)
     return (
-        f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', records = false, "
-        f"columns = {{{rows.LINE}: 'JSON'}}, maximum_object_size = {longest}, "
-        f"compression = '{'gzip' if gzipped else 'none'}')"
+        f"read_json({literal(str(body))}, format = '{FORMATS[order.layout]}', {columns}, "
+        f"maximum_object_size = {longest}, compression = '{'gzip' if gzipped else 'none'}')"
     )
 
 

@@ -6,8 +6,8 @@ length in bytes: a bad row. Bad rows are told apart by the column
 `ERROR`, null for good ones.
 
 Most batches have nothing to say about, and binding all those rules costs more than reading a small batch. So there are two
-readings: `plain` lets DuckDB's own JSON reader make the types and tells by the column `ODD` where that may not be what the
-rules give; `from_json` is the rules, for a batch in which anything is odd.
+readings: `plain` takes the texts of all columns from DuckDB's JSON reader, casts them together and tells by the column `ODD`
+where the rules may see more; `from_json` is the rules, for a batch in which anything is odd.
 """
 
 from __future__ import annotations
@@ -61,33 +61,40 @@ def from_json(table: schema.Table, shape: Shape, source: str) -> str:
     return typed(table, shape, f"SELECT {texts}, {LINE} FROM ({split})")
 
 
-def plain(table: schema.Table, shape: Shape, source: str) -> str | None:
-    """A query over `source` as `from_json`'s that gives the stored columns and `ODD`; None for a shape with rules of its own.
+def texts_of(table: schema.Table, shape: Shape) -> tuple[str, ...] | None:
+    """Keys to read as text for `plain`; None for a batch that only the rules can read.
 
-    It fails for a batch with a missing, unknown or repeated key, a value that is none of its type, or a line that is no object.
+    Those are defaults for missing keys, deletions by condition, a sequence of its own, and a table of which a row may be empty.
     """
     if shape.columns is not None or shape.sources or shape.sequence_source or shape.delete_if or shape.delete_all:
         return None
     if not {schema.DELETE_SIGN}.issuperset(shape.hidden) or schema.SEQUENCE in stored_columns(table):
         return None
+    if any(c.default is not None for c in table.columns) or all(c.nullable for c in table.columns):
+        return None
+    return (*(c.name for c in table.columns), *shape.hidden)
+
+
+def plain(table: schema.Table, shape: Shape, source: str) -> str:
+    """A query over `source`, a relation of the texts of `texts_of`, that gives the stored columns and `ODD`.
+
+    It fails for a text that is no date or time.
+    """
     kinds = {c.name: c.type for c in table.columns} | dict.fromkeys(shape.hidden, schema.Type("tinyint"))
     lossy = {n: kind.duck for n, kind in kinds.items() if kind.name not in _LOSSLESS}
-    form = {n: "VARCHAR" if n in lossy or kind.name in _BY_TEXT else kind.duck for n, kind in kinds.items()}
     values = ", ".join(_plain_value(n, kind) for n, kind in kinds.items() if n != schema.DELETE_SIGN)
     if table.model == "UNIQUE":
         values += f", {_plain_sign(shape)} AS {name(schema.DELETE_SIGN)}"
-    read = f"SELECT json_transform_strict({LINE}, {_form(form)}) AS {FIELDS} FROM {source}"
     if lossy:
-        packed = ", ".join(f"{name(n)} := {FIELDS}.{name(n)}" for n in lossy)
+        packed = ", ".join(f"{name(n)} := {name(n)}" for n in lossy)
         typed = ", ".join(f"{name(n)} {duck}" for n, duck in lossy.items())
-        read = f"SELECT {FIELDS}, struct_pack({packed}) AS {TEXTS} FROM ({read})"
-        read = f"SELECT *, TRY_CAST({TEXTS} AS STRUCT({typed})) AS {VALUES} FROM ({read})"
-    return f"SELECT {values}, {_odd(kinds, list(lossy))} AS {ODD} FROM ({read})"
+        source = f"(SELECT *, struct_pack({packed}) AS {TEXTS} FROM {source})"
+        source = f"(SELECT *, TRY_CAST({TEXTS} AS STRUCT({typed})) AS {VALUES} FROM {source})"
+    return f"SELECT {values}, {_odd(kinds, list(lossy))} AS {ODD} FROM {source} AS {FIELDS}"
 
 
-_BY_TEXT = frozenset({"json", "datetime"})
-_LOSSLESS = frozenset({*schema.STRINGS, *_BY_TEXT, "date"})
-"""Types of which a text is a value, or none, without being changed; a cast makes integers of 1.5 and of true."""
+_LOSSLESS = frozenset({*schema.STRINGS, "json", "date", "datetime"})
+"""Types of which a text is a value, or none, without being changed; a cast makes integers of 1.5."""
 
 
 def _form(types: dict[str, str]) -> str:
@@ -96,7 +103,7 @@ def _form(types: dict[str, str]) -> str:
 
 def _plain_value(column: str, kind: schema.Type) -> str:
     value = f"{FIELDS if kind.name in _LOSSLESS else VALUES}.{name(column)}"
-    if kind.name == "datetime":
+    if kind.name in ("date", "datetime"):
         value = f"CAST({value} AS {kind.duck})"
     elif kind.name == "json":
         value = f"json({value})"
@@ -110,8 +117,8 @@ def _plain_sign(shape: Shape) -> str:
 
 
 def _odd(kinds: dict[str, schema.Type], lossy: list[str]) -> str:
-    """No object, a value that prints otherwise than it was written, or a time with an offset."""
-    tests = [f"{FIELDS} IS NULL"]
+    """A value that prints otherwise than it was written, or a time with an offset."""
+    tests = ["FALSE"]
     if lossy:
         texts = ", ".join(f"{name(n)} VARCHAR" for n in lossy)
         tests.append(f"CAST({VALUES} AS STRUCT({texts})) IS DISTINCT FROM {TEXTS}")

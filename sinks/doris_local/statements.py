@@ -19,6 +19,7 @@ from sinks.doris_local.faults import Faults
 from sinks.doris_local.information_schema import TABLES, InformationSchema
 from sinks.doris_local.labels import Labels
 from sinks.doris_local.listener import HOST
+from sinks.doris_local.shapes import Shapes
 from sinks.doris_local.show import Show
 from sinks.doris_local.tokens import Kind, Token, tokenize
 
@@ -43,6 +44,7 @@ class Statements:
         self._definitions = definitions
         self._faults = faults
         self._information_schema = InformationSchema(engine, catalog)
+        self._shapes = Shapes()
         self._lock = threading.Lock()
         self._running: set[duckdb.DuckDBPyConnection] = set()
         self.show = Show(engine, catalog)
@@ -58,7 +60,7 @@ class Statements:
         tokens = tokenize(text)
         first = tokens[0]
         if first.is_word("SELECT", "WITH") or first.is_symbol("("):
-            return self._select(session, text)
+            return self._select(session, text, tokens)
         if first.is_word("SHOW", "DESC", "DESCRIBE", "EXPLAIN"):
             return self.show.answer(text, tokens, session.database, session.variables)
         return self._effect(session, text, tokens)
@@ -86,7 +88,8 @@ class Statements:
 
     def fields(self, session: Session, table: str) -> Sequence[results.Column]:
         """The columns of a table, as COM_FIELD_LIST wants them."""
-        result = self._select(session, f"SELECT * FROM `{table}` LIMIT 0")
+        text = f"SELECT * FROM `{table}` LIMIT 0"
+        result = self._select(session, text, tokenize(text))
         result.close()
         return result.columns
 
@@ -108,10 +111,11 @@ class Statements:
             return errors.refused(f"Can not found function '{macro[1]}' with these argument types")
         return errors.refused(text.replace("\n", " "))
 
-    def _select(self, session: Session, text: str) -> results.Table:
+    def _select(self, session: Session, text: str, tokens: list[Token]) -> results.Table:
         if self._faults.hit("server_busy"):
             raise errors.refused("There is no scanNode Backend available.[10001: not alive]")
-        query = translate.query(text, self._scope(session))
+        known = (session.database, self._catalog.version)
+        query = self._shapes.query(text, tokens, self._scope(session), known)
         cursor = self._engine.cursor()
         with self._lock:
             self._running.add(cursor)
