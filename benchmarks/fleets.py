@@ -9,7 +9,7 @@ which a real Volcano was measured.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -61,13 +61,14 @@ FULL = policy(
 
 
 class Mixed:
-    """See above. `tasks` is about how many wait; `distinct` gives every job a class of its own."""
+    """See above. `tasks` is about how many wait, `near` the part of gangs that ask to be near each other; `served` more
+    pods without devices run on every node."""
 
-    def __init__(self, nodes: int, tasks: int, *, seed: int = 1, near: float = 0.2, distinct: bool = False) -> None:
+    def __init__(self, nodes: int, tasks: int, *, seed: int = 1, near: float = 0.2, served: int = 0) -> None:
         self.dice = random.Random(seed)
         self.size = nodes
         self.near = near
-        self.distinct = distinct
+        self.served = served
         self.groups: list[f.GroupFacts] = []
         self.pods: list[Pod] = []
         self.nodes = [self._node(at) for at in range(nodes)]
@@ -108,6 +109,19 @@ class Mixed:
             "classes": self.classes, "queues": f"{TENANTS} tenants with {QUEUES_EACH}", "near": self.near, "policy": "full",
         }  # fmt: skip
 
+    @property
+    def by_uid(self) -> dict[str, Pod]:
+        """All pods."""
+        return {pod.uid: pod for pod in self.pods}
+
+    def gang(self, size: int) -> list[f.GroupFacts | Pod]:
+        """One more waiting gang of equal pods, as objects that have just come."""
+        job = self.add_group(size, "Pending")
+        asked = self._request(1)
+        pods = [_pod(job, at, asked) for at in range(size)]
+        self.pods += pods
+        return [job, *pods]
+
     def _node(self, at: int) -> f.NodeFacts:
         taint = "infer" if at % 20 == 19 else "night" if at % 50 == 7 else ""
         return f.NodeFacts(
@@ -122,10 +136,14 @@ class Mixed:
     def _running(self) -> None:
         """Two or three pods on every other node, in jobs of eight pods that run."""
         places = [at for at in range(0, self.size, 2) for _ in range(self.dice.choice((2, 3)))]
+        self._run(places, lambda: self._request(2))
+        self._run([at for at in range(self.size) for _ in range(self.served)], lambda: {"cpu": 2, "memory": "8Gi"})
+
+    def _run(self, places: list[int], request: Callable[[], dict[str, str | int]]) -> None:
         for start in range(0, len(places), 8):
             job = self.add_group(len(places[start : start + 8]), "Running")
             for number, at in enumerate(places[start : start + 8]):
-                self.pods.append(_pod(job, number, self._request(2), phase="Running", node=f"n{at:05d}"))
+                self.pods.append(_pod(job, number, request(), phase="Running", node=f"n{at:05d}"))
 
     def _waiting(self) -> None:
         size = self.dice.choice(SIZES)
@@ -139,10 +157,7 @@ class Mixed:
 
     def _request(self, gpus: int) -> dict[str, str | int]:
         cpu = gpus * self.dice.choice((4, 8, 12))
-        memory = gpus * self.dice.choice((32, 64))
-        if self.distinct:
-            memory = memory * 1024 + len(self.groups)
-        return {"cpu": cpu, "memory": f"{memory}{'Mi' if self.distinct else 'Gi'}", GPU: gpus}
+        return {"cpu": cpu, "memory": f"{gpus * self.dice.choice((32, 64))}Gi", GPU: gpus}
 
     def _wishes(self) -> tuple[dict[str, str], tuple[Toleration, ...]]:
         pick = self.dice.randrange(5)

@@ -139,7 +139,7 @@ class Placer:
             return False
         task = waiting[-1]
         judge = session.judges.of(task.cls)
-        if not judge.alone(task):
+        if judge.hopeless or not judge.alone(task):
             return False
         equal = _run(waiting, min(len(waiting), session.missing(job)), job.failed_roles)
         tasks = equal[: session.allocatable_together(job.queue, task, len(equal))]

@@ -25,6 +25,8 @@ class LabelColumns:
         self.traits = traits
         self._columns: dict[str, tuple[Ints, list[str]]] = {}
         self._wanted: dict[bytes, Bools] = {}
+        self._unwanted: dict[bytes, Bools] = {}
+        self._unwelcome: dict[bytes, Bools] = {}
         self._hard = _Distinct([node.taints for node in traits])
         self._soft = _Distinct(soft)
 
@@ -44,6 +46,13 @@ class LabelColumns:
         found = self._wanted.get(wants.key)
         if found is None:
             found = self._wanted[wants.key] = self._match(wants)
+        return found
+
+    def unwanted(self, wants: Wants) -> Bools:
+        """Rows that do not match; the same array for equal wishes."""
+        found = self._unwanted.get(wants.key)
+        if found is None:
+            found = self._unwanted[wants.key] = ~self.wanted(wants)
         return found
 
     def _match(self, wants: Wants) -> Bools:
@@ -89,6 +98,13 @@ class LabelColumns:
     def untolerated(self, tolerations: Sequence[Toleration]) -> Bools:
         """Rows with a hard taint that these tolerations do not cover."""
         return self._hard.untolerated(tolerations) > 0
+
+    def unwelcome(self, wants: Wants) -> Bools:
+        """Rows with a hard taint that is not tolerated; the same array for equal wishes."""
+        found = self._unwelcome.get(wants.key)
+        if found is None:
+            found = self._unwelcome[wants.key] = self.untolerated(wants.tolerations)
+        return found
 
     def soft_untolerated(self, tolerations: Sequence[Toleration]) -> Ints:
         """The number of soft taints of each row that these tolerations do not cover."""

@@ -108,9 +108,9 @@ class Predicates(Plugin):
             if not tolerated:
                 yield CORDON, self.table.cordoned
         if self.on["affinity"] and (wants.node_selector or wants.terms is not None):
-            yield AFFINITY, ~self.table.by_label.wanted(wants)
+            yield AFFINITY, self.table.by_label.unwanted(wants)
         if self.on["taint"] and self.table.by_label.tainted:
-            yield TAINT, self.table.by_label.untolerated(wants.tolerations)
+            yield TAINT, self.table.by_label.unwelcome(wants)
 
     # --- other pods --------------------------------------------------------------------------------------------------
 

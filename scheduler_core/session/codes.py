@@ -8,8 +8,12 @@ set of checks they fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Sequence
 from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from pipeline.records import reasons
 from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
@@ -18,8 +22,46 @@ from scheduler_core.model.resources import Axis
 FIRST_RESOURCE: Final = 32
 RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
 FITS: Final = 0
+_IN_A_BYTE: Final = 8
+_FEW: Final = 16
 
 NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
+
+
+def combined(failed: Sequence[tuple[int, npt.NDArray[np.bool_]]], count: int) -> npt.NDArray[np.uint64]:
+    """The code of each of so many rows, of (bit, where it fails). Up to eight bits meet in one byte a row on the way."""
+    if len(failed) > _IN_A_BYTE:
+        codes = np.zeros(count, dtype=np.uint64)
+        for bit, fails in failed:
+            codes |= fails * np.uint64(bit)
+        return codes
+    small = np.zeros(count, dtype=np.uint8)
+    for at, (_, fails) in enumerate(failed):
+        small |= np.asarray(fails, dtype=np.bool_).view(np.uint8) << np.uint8(at)
+    return _meaning(tuple([bit for bit, _ in failed])).take(small)
+
+
+@functools.cache
+def _meaning(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    """The code that each value of a byte stands for."""
+    return np.array(
+        [sum({bit for at, bit in enumerate(bits) if value >> at & 1}) for value in range(1 << len(bits))],
+        dtype=np.uint64,
+    )
+
+
+def histogram(codes: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """(code, rows), most rows first. Codes are few: each is counted and put aside, which beats sorting."""
+    found: list[tuple[int, int]] = []
+    left = codes
+    while len(left) and len(found) < _FEW:
+        others = left[left != left[0]]
+        found.append((int(left[0]), len(left) - len(others)))
+        left = others
+    if len(left):
+        values, counts = np.unique(left, return_counts=True)
+        found += zip(values.tolist(), counts.tolist(), strict=True)
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 class Codes:

@@ -45,6 +45,12 @@ class Judges:
         self.codes = codes_.Codes(session.axis)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
+        self._fixed_filters = _flat(session, "fixed_filters")
+        self._closed: Bools = ~session.nodes.usable
+        self._fixed: dict[tuple[tuple[int, int], ...], Fixed] = {}
+        self._masks: dict[int, Bools] = {}
+        self.nowhere: Floats = np.full(len(session.nodes), NO_RANK)
+        self.nowhere.flags.writeable = False
 
     def of(self, cls: TaskClass) -> Judge:
         """The judge of a class, up to date with the table."""
@@ -53,11 +59,36 @@ class Judges:
             found = self._by_class[cls.number] = Judge(self.session, self.codes, cls, self._room(cls.demand))
         return found.look()
 
+    def fixed(self, cls: TaskClass) -> Fixed:
+        """What does not change in a session; classes for which plugins name the same masks share it."""
+        named = [(self.codes.bit(codes_.NOT_READY), self._closed)]
+        for ask in self._fixed_filters:
+            named += [(self.codes.bit(check), fails) for check, fails in ask(cls)]
+        key = tuple([(bit, id(mask)) for bit, mask in named])
+        found = self._fixed.get(key)
+        if found is None:
+            self._masks.update((id(mask), mask) for _, mask in named)
+            found = self._fixed[key] = Fixed(named)
+        return found
+
     def _room(self, demand: Demand) -> Room:
         found = self._rooms.get(demand.number)
         if found is None:
             found = self._rooms[demand.number] = Room(self.session, self.codes, demand)
         return found
+
+
+class Fixed:
+    """What checks that do not change say of all nodes: codes, where any of them fails, and that as a rank to be added."""
+
+    __slots__ = ("closed", "codes", "shut")
+
+    def __init__(self, named: Sequence[tuple[int, Bools]]) -> None:
+        self.codes: Codes = np.zeros(len(named[0][1]), dtype=np.uint64)
+        for bit, fails in named:
+            self.codes[fails] |= np.uint64(bit)
+        self.closed: Bools = self.codes != FITS
+        self.shut: Floats = np.where(self.closed, NO_RANK, 0.0)
 
 
 class Room:
@@ -77,6 +108,7 @@ class Room:
         self._row_scores: list[Callable[[Row], float]] = [getattr(score, "on_row", score) for score in self._scores]
         self._seen = self._coded = self.table.changed
         self._codes: Codes | None = None
+        self._nowhere = session.judges.nowhere
         self.rank = self._ranked(self.table.settle(), len(self.table))
 
     # --- ranks -------------------------------------------------------------------------------------------------------
@@ -100,15 +132,22 @@ class Room:
         if len(rows) * 3 > len(self.rank):
             self.rank = self._ranked(table.columns, len(table))
         else:
-            self.rank[rows] = self._ranked(table.some(rows), len(rows))
+            found = self._ranked(table.some(rows), len(rows))
+            if self.rank is self._nowhere:
+                self.rank = self.rank.copy()
+            self.rank[rows] = found
 
     def judge_row(self, at: int) -> None:
         """Ranks one row anew."""
         row = self.table.row(at)
-        self.rank[at] = self.score(row) if self._fits_now(row) else NO_RANK
+        fits = self._fits_now(row)
+        if fits and self.rank is self._nowhere:
+            self.rank = self.rank.copy()
+        if self.rank is not self._nowhere:
+            self.rank[at] = self.score(row) if fits else NO_RANK
 
     def rank_alike(self, at: int, other: int) -> None:
-        """Takes over the rank of a row that is alike."""
+        """Takes over the rank of a row that is alike, and that a task fitted."""
         self.rank[at] = self.rank[other]
 
     def follows(self) -> None:
@@ -131,6 +170,8 @@ class Room:
         for _, fails in self._filters:
             full |= fails(cells)
         good = np.flatnonzero(~full)
+        if not len(good) and count == len(self._nowhere):
+            return self._nowhere
         if len(good) * 2 > count:
             return np.where(full, NO_RANK, self.score(cells))
         rank = np.full(count, NO_RANK)
@@ -165,12 +206,12 @@ class Room:
         return self._codes
 
     def _code_of(self, cells: Columns, count: int) -> Codes:
-        codes: Codes = np.zeros(count, dtype=np.uint64)
-        for place, amount, bit in self._needs:
-            codes |= ((cells.free(place) if self.table.moving else cells.idle[place]) < amount) * np.uint64(bit)
-        for mark, fails in self._filters:
-            codes |= fails(cells) * np.uint64(mark)
-        return codes
+        failed = [
+            (bit, (cells.free(place) if self.table.moving else cells.idle[place]) < amount)
+            for place, amount, bit in self._needs
+        ]
+        failed += [(bit, fails(cells)) for bit, fails in self._filters]
+        return codes_.combined(failed, count)
 
     def code_at(self, at: int) -> int:
         """The code of one row."""
@@ -200,23 +241,16 @@ class Judge:
         self._all_scores = _flat(session, "table_score")
         self._concerns = [_owner(ask).concerns for ask in (*self._elsewhere, *self._compared)]
         self._plain = not any(_flat(session, "best_node"))
-        self.fixed = self._fixed()
-        self.closed: Bools = self.fixed != FITS
-        self._shut = np.where(self.closed, NO_RANK, 0.0)
+        fixed = session.judges.fixed(cls)
+        self.fixed = fixed.codes
+        self.closed = fixed.closed
+        self._shut = fixed.shut
         self.report: Report | None = None
         self.reported = -1
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
-        self.rank: Floats = room.rank + self._shut
-
-    def _fixed(self) -> Codes:
-        found: Codes = np.zeros(len(self.table), dtype=np.uint64)
-        found[~self.table.usable] |= np.uint64(self.meaning.bit(codes_.NOT_READY))
-        for ask in _flat(self.session, "fixed_filters"):
-            for check, fails in ask(self.cls):
-                found[fails] |= np.uint64(self.meaning.bit(check))
-        return found
+        self.rank: Floats = room.rank if room.rank is session.judges.nowhere else room.rank + self._shut
 
     def places(self, free: Ints, within: Bools | None = None) -> int:
         """How many tasks of the class fit on open nodes with so much free (columns by place)."""
@@ -239,7 +273,9 @@ class Judge:
             return self
         room = self.room
         room.look()
-        if changed - self._seen == 1:
+        if not self.rank.flags.writeable:
+            self.rank = room.rank if not room.rank.flags.writeable else room.rank + self._shut
+        elif changed - self._seen == 1:
             at = self.table.last
             self.rank[at] = NO_RANK if self.closed[at] else room.rank[at]
         else:
@@ -263,20 +299,25 @@ class Judge:
         """Rows for equal tasks, the best for each in turn, and held at once; fewer where no node is best by its rank.
 
         What comes out is what choosing and placing them one by one gives. A node whose rank did not fall below what it
-        was chosen for is still the first of the best, so it is taken again without a search; a node that now stands just
-        like the one before it is judged like it.
+        was chosen for is still the first of the best, so it is taken again without a search; after one whose rank fell
+        comes the next that is as good as it was. A node that now stands just like the one before it is judged like it.
         """
         table, room, rank = self.table, self.room, self.rank
         rows: list[int] = []
+        equals: list[int] = []
         at, before, best, now = -1, -1, 0.0, 0.0
         for task in tasks:
-            if at < 0 or now < best:
+            if at >= 0 and now >= best:
+                if now > best:
+                    best, equals = now, []
+            elif equals:
+                at = equals.pop()
+            else:
                 at = int(rank.argmax())
                 best = rank.item(at)
                 if best <= LEAST_SCORE:
                     break
-            else:
-                best = now
+                equals = np.flatnonzero(rank == best)[:0:-1].tolist() if len(tasks) - len(rows) > 2 else []
             table.hold(at, task)
             if before >= 0 and before != at and table.alike(at, before):
                 room.rank_alike(at, before)
@@ -295,6 +336,11 @@ class Judge:
     def version(self) -> int:
         """Moves whenever the table does."""
         return self._seen
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether a task of the class was refused by all nodes, and the table has not moved since."""
+        return self.report is not None and self.reported == self._seen
 
     def alone(self, task: Task) -> bool:
         """Whether everything about a node can be said for the task by looking at it alone."""

@@ -18,7 +18,10 @@ SCHEDULED_REASON = "tasks in gang are ready to be scheduled"
 
 def scheduled(job: Job) -> int:
     """Tasks that were seen on a node."""
-    return job.count(status.RUNNING, status.BOUND, *status.COMPLETED) + leaving(job)
+    states = job.by_status
+    seen = len(states[status.RUNNING]) + len(states[status.BOUND])
+    over = len(states[status.SUCCEEDED]) + len(states[status.FAILED])
+    return seen + over + (leaving(job) if states[status.RELEASING] else 0)
 
 
 def leaving(job: Job) -> int:

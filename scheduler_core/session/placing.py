@@ -39,6 +39,8 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
 
 
 def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusal | None:
+    if judge.hopeless:
+        return refusals.again(session, task, judge)
     best = int(judge.rank.argmax())
     score = judge.rank[best]
     if score == NO_RANK:

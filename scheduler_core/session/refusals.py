@@ -24,10 +24,10 @@ from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
 from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
+from scheduler_core.session import codes as codes_
 from scheduler_core.session.codes import RESOURCES
 
 if TYPE_CHECKING:
-    from scheduler_core.session import codes as codes_
     from scheduler_core.session.judging import Judge, Within
     from scheduler_core.session.session import Session
 
@@ -43,6 +43,16 @@ def by_nodes(session: Session, task: Task, judge: Judge, codes: Codes, within: W
         report = _report(session, judge, codes, within)
         if plain:
             judge.report, judge.reported = report, judge.version
+    return _of(session, task, judge, within, report)
+
+
+def again(session: Session, task: Task, judge: Judge) -> Refusal:
+    """The refusal of a task like one that all nodes have just refused."""
+    assert judge.report is not None
+    return _of(session, task, judge, None, judge.report)
+
+
+def _of(session: Session, task: Task, judge: Judge, within: Within, report: Report) -> Refusal:
     why = _by_others(session, task, judge, within, report) or report.why
     job = task.job
     return Refusal(task, why, report, placed=0 if job is None else job.ready + job.waiting)
@@ -56,9 +66,7 @@ def by_word(task: Task, why: Why, text: str = "") -> Refusal:
 def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Report:
     meaning = judge.meaning
     looked = codes if within is None else codes[within]
-    values, counts = np.unique(looked, return_counts=True)
-    pairs = list(zip(values.tolist(), counts.tolist(), strict=True))
-    pairs.sort(key=lambda pair: (-pair[1], pair[0]))
+    pairs = codes_.histogram(looked)
     usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
     low, high = np.uint64(RESOURCES), np.uint64(meaning.unresolvable)
     never = ((codes & low) == 0) & ((codes & high) != 0)
@@ -181,8 +189,8 @@ def _by_others(session: Session, task: Task, judge: Judge, within: Within, repor
     place = session.axis.index.get(why.resource)
     if why.reason != reasons.INSUFFICIENT_RESOURCE or why.detail or job is None or place is None:
         return None
-    waiting = sum(1 for each in job.pending() if each.cls is judge.cls and each.open)
-    placed = sum(1 for state in _GIVEN for each in job.by_status[state].values() if each.cls is judge.cls)
+    waiting = sum([1 for each in job.pending() if each.cls is judge.cls and each.open])
+    placed = sum([1 for state in _GIVEN for each in job.by_status[state].values() if each.cls is judge.cls])
     known = report.others.get((waiting, placed))
     if known is None:
         known = report.others[waiting, placed] = _other_reason(session, judge, within, place, waiting, placed)

@@ -85,6 +85,8 @@ class Session:
         self._on_deallocated = _flat(self._asked["deallocated"])
         self._allocatable = _flat(self._asked["allocatable"])
         self._ready = _flat(self._asked["job_ready"])
+        self._valid = _flat(self._asked["job_valid"])
+        self._overused = _flat(self._asked["overused"])
         self._before_filter = _flat(self._asked["before_filter"])
         self.places_together = points.places_together(self.tiers)
         self._missing = _flat(self._asked["job_missing"])
@@ -116,7 +118,7 @@ class Session:
 
     def invalid(self, job: Job) -> Why | None:
         """Why the job cannot be scheduled as it is; the first objection."""
-        return combine.first_given(self._asked["job_valid"], job)
+        return _first(self._valid, job)
 
     def enqueueable(self, job: Job) -> Ballot:
         """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
@@ -148,14 +150,10 @@ class Session:
     # --- queues ------------------------------------------------------------------------------------------------------
 
     def overused(self, queue: Queue) -> Why | None:
-        return combine.first_given(self._asked["overused"], queue)
+        return _first(self._overused, queue)
 
     def not_allocatable(self, queue: Queue, task: Task) -> Why | None:
-        for ask in self._allocatable:
-            why: Why | None = ask(queue, task)
-            if why is not None:
-                return why
-        return None
+        return _first(self._allocatable, queue, task)
 
     def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
         """How many tasks equal to this one the queue may take, up to `most`."""
@@ -168,11 +166,7 @@ class Session:
 
     def not_filtered(self, task: Task) -> Why | None:
         """Why no node needs to be looked at."""
-        for ask in self._before_filter:
-            why: Why | None = ask(task)
-            if why is not None:
-                return why
-        return None
+        return _first(self._before_filter, task)
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -222,6 +216,15 @@ class Session:
         for tier in self.tiers:
             for plugin in tier:
                 plugin.close(self)
+
+
+def _first(asked: Sequence[Callable[..., Why | None]], *about: Any) -> Why | None:
+    """The first objection, whatever its tier."""
+    for ask in asked:
+        why = ask(*about)
+        if why is not None:
+            return why
+    return None
 
 
 def _flat(tiers: points.Asked) -> list[Callable[..., Any]]:
