@@ -128,7 +128,7 @@ def _odd(kinds: dict[str, schema.Type], lossy: list[str]) -> str:
 
 
 def is_odd(table: schema.Table) -> str:
-    """An expression over a plain reading: whether the rules are needed for the row."""
+    """An expression over a plain reading: true for a row for which the rules are needed."""
     tests = [ODD]
     for column in table.columns:
         if not column.nullable:
