@@ -3,10 +3,14 @@
 `model` holds what a session works on: the columnar node table, tasks interned into classes, jobs, queues, amounts.
 `session` is the framework: extension points, votes, orders, victims, the statement that can be undone, the choice of a
 node, attribution. `actions` and `plugins` are two families, one file each, that know the session and not each other.
-`tiers` reads the policy file (Volcano's own), `scheduling` runs one session, `decisions` turns it into records.
+`tiers` reads the policy file (Volcano's own), `scheduling` runs one session, `decisions` turns it into records. `foreign`
+explains pods of other schedulers.
 
-All of it is pure: a snapshot, a policy and the time go in, a session with its decisions comes out. Same input, same
-decisions, whatever the order of the input. Nothing here talks to a cluster, keeps a file or reads a clock. No stage is
-imported; of the ground floor only `pipeline.records`, `pipeline.errors`, `pipeline.extensions` and the YAML reader and
-word suggestions of `pipeline.config`.
+All of that is pure: a snapshot, a policy and the time go in, a session with its decisions comes out. Same input, same
+decisions, whatever the order of the input. It talks to no cluster, keeps no file and reads no clock; of the ground floor
+it knows `pipeline.records`, `pipeline.errors`, `pipeline.extensions` and the YAML reader and word suggestions of
+`pipeline.config`.
+
+Around it `cache` mirrors the cluster from the record log and `shadow` opens sessions over it; `settings`, `app` and
+`command` make a stage of them. Only those touch the log and the process. No stage is imported.
 """

@@ -49,7 +49,7 @@ class EventRecord(Envelope, tag_field="type", tag=TYPE_PREFIX + "event.v1", kw_o
 class DecisionRecord(
     Envelope, tag_field="type", tag=TYPE_PREFIX + "decision.v1", kw_only=True, omit_defaults=True, gc=False
 ):
-    """A scheduler said what it decided and why. id = cluster/source/policy/log second/job/task."""
+    """A scheduler said what it decided and why. id = cluster/source/policy/log second/job/task/kind."""
 
     data: decisions.Decision
 

@@ -13,6 +13,7 @@ from pipeline.log import LogReader
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, times
 from pipeline.records.envelope import DecisionRecord
+from tests.support import straight
 from tests.support.cluster import poll
 from tests.support.running import Pipeline
 
@@ -50,6 +51,18 @@ def test_a_replay_explains_its_waiting_jobs_by_decisions(tmp_path: Path) -> None
         poll("a wait is judged by them", lambda: up.sql(decided), 60)
         assert up.sql("select count(*) as n from dead_letter")[0]["n"] == 0
     assert len(set(closes(up.data))) == len(closes(up.data)) > 1
+
+
+def test_a_recording_gives_the_same_log_at_any_speed(tmp_path: Path) -> None:
+    recording = RECORDINGS / "volcano-a"
+    logs = []
+    for speed in ("max", "40x"):
+        with Pipeline(tmp_path / speed, "--replay", str(recording), "--speed", speed) as up:
+            end_ms = straight.end_ms(recording)
+            poll("everything is judged and loaded", lambda: straight.loaded_ms(up) >= end_ms, 120)
+        logs.append([path.read_bytes() for path in sorted(Places(up.data).records.glob("*.ndjson"))])
+        assert len(closes(up.data)) > 50
+    assert logs[0] == logs[1]
 
 
 def test_a_killed_pipeline_opens_no_session_again(tmp_path: Path) -> None:
