@@ -14,6 +14,8 @@ nothing but the `entry_points.txt` files on the path.
     kube_collector.explainers any name       →  module:function(Loaded, cluster, JobRef, at_ms) -> list[Decision], what a
                                                 scheduler would have decided about a job at a moment, rebuilt from the
                                                 log; a UserError says why it cannot be told. The first is asked.
+    kube_collector.scheduler_plugins  name in policies  →  module:PluginClass, a scheduler_core.session.plugin.Plugin;
+                                                `examples/scheduler-plugin` is one
 """
 
 from __future__ import annotations

@@ -190,3 +190,67 @@ def test_a_broken_policy_never_replaces_a_good_one():
     assert current.offer('actions: "allocate"\ntiers: []\nx: 1\n', "new.conf")
     assert current.policy.actions == ("allocate",)
     assert (len(current.warnings), current.problems) == (1, [])
+
+
+PASTED = """\
+# comment of the chart
+actions: "enqueue, allocate, backfill, preempt, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+    enabledReclaimable: true
+- plugins:
+  - name: overcommit
+    arguments:
+      overcommit-factor: 1.5
+  - name: drf
+    enableHierarchy: false
+  - name: predicates
+    arguments:
+      predicate.NodeAffinityEnable: true
+      predicate.CacheEnable: false
+  - name: capacity
+    enabledHierarchy: true
+  - name: nodeorder
+    arguments: {leastrequested.weight: 2, nodeaffinity.weight: 1}
+  - name: binpack
+    arguments:
+      binpack.weight: 10
+      binpack.cpu: 5
+      binpack.resources: nvidia.com/gpu
+      binpack.resources.nvidia.com/gpu: 8
+configurations:
+- name: allocate
+  arguments:
+    predicateErrorCacheEnable: true
+metrics:
+  type: prometheus
+  interval: 30s
+"""
+
+
+def test_a_whole_file_of_volcano_is_pasted_unchanged_in_either_spelling():
+    found = parsed(PASTED)
+    assert found.policy.actions == ("enqueue", "allocate", "backfill", "preempt", "reclaim")
+    flags = {choice.name: choice.enabled for tier in found.policy.tiers for choice in tier}
+    assert "preemptable" not in flags["gang"] and "reclaimable" in flags["conformance"]
+    assert "hierarchy" in flags["capacity"] and "hierarchy" not in flags["drf"]
+    assert [line.split(": ", 2)[2].split(":")[0] for line in found.warnings] == [
+        "Volcano reads this flag only as enableReclaimable; taken as meant",
+        "its word on who may be reclaimed is hardly ever asked",
+        "Volcano reads this flag only as enableHierarchy; taken as meant",
+    ]
+
+
+def test_no_broken_file_of_many_ever_replaces_a_good_policy():
+    current = tiers.Current(plugins.ALL)
+    good = current.policy
+    for cut in range(0, len(PASTED), 29):
+        if not current.offer(PASTED[:cut] + "\t[", "new.conf"):
+            assert current.policy is good
+            assert current.problems
+    assert current.offer(PASTED, "new.conf")
+    assert current.problems == []
