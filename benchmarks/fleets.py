@@ -62,13 +62,16 @@ FULL = policy(
 
 class Mixed:
     """See above. `tasks` is about how many wait, `near` the part of gangs that ask to be near each other; `served` more
-    pods without devices run on every node."""
+    pods without devices run on every node; `limited` queues have quotas that bind."""
 
-    def __init__(self, nodes: int, tasks: int, *, seed: int = 1, near: float = 0.2, served: int = 0) -> None:
+    def __init__(
+        self, nodes: int, tasks: int, *, seed: int = 1, near: float = 0.2, served: int = 0, limited: bool = True
+    ) -> None:
         self.dice = random.Random(seed)
         self.size = nodes
         self.near = near
         self.served = served
+        self.limited = limited
         self.groups: list[f.GroupFacts] = []
         self.pods: list[Pod] = []
         self.nodes = [self._node(at) for at in range(nodes)]
@@ -82,7 +85,7 @@ class Mixed:
         """The whole cluster."""
         return f.ClusterFacts(
             nodes=tuple(self.nodes),
-            queues=tuple(_queues(self.size)),
+            queues=tuple(_queues(self.size, self.limited)),
             groups=tuple(self.groups),
             pods=tuple(self.pods),
             priority_classes=(f.PriorityClassFacts("low", 10), f.PriorityClassFacts("high", 1000)),
@@ -107,6 +110,7 @@ class Mixed:
         return {
             "nodes": self.size, "running": self.running, "waiting": self.waiting, "gangs": "1 to 32, a third in two roles",
             "classes": self.classes, "queues": f"{TENANTS} tenants with {QUEUES_EACH}", "near": self.near, "policy": "full",
+            "quotas": "bind" if self.limited else "do not bind",
         }  # fmt: skip
 
     @property
@@ -204,17 +208,18 @@ def _pod(job: f.GroupFacts, number: int, requests: dict[str, str | int], **more:
     )  # fmt: skip
 
 
-def _queues(nodes: int) -> Iterator[f.QueueFacts]:
-    """A tree: each tenant may have a twelfth of all devices, each of its queues an eighth of that."""
+def _queues(nodes: int, limited: bool) -> Iterator[f.QueueFacts]:
+    """A tree: each tenant may have a twelfth of all devices, each of its queues an eighth of that; or all."""
     yield f.QueueFacts(name="root")
     devices = 8 * nodes
+    tenant_most, queue_most = (devices // 12, devices // 96) if limited else (devices, devices)
     for tenant in range(TENANTS):
         yield f.QueueFacts(
-            name=f"t{tenant:02d}", parent="root", capability={GPU: devices // 12}, deserved={GPU: devices // TENANTS}
+            name=f"t{tenant:02d}", parent="root", capability={GPU: tenant_most}, deserved={GPU: devices // TENANTS}
         )
         for at in range(QUEUES_EACH):
             yield f.QueueFacts(
-                name=f"t{tenant:02d}-q{at}", parent=f"t{tenant:02d}", capability={GPU: devices // 96},
+                name=f"t{tenant:02d}-q{at}", parent=f"t{tenant:02d}", capability={GPU: queue_most},
                 deserved={GPU: devices // (TENANTS * QUEUES_EACH)},
             )  # fmt: skip
 

@@ -66,6 +66,7 @@ def _sessions(facts: ClusterFacts) -> tuple[Session, list[float]]:
     for _ in range(ROUNDS):
         standing = Standing(facts)
         standing.snapshot()
+        gc.unfreeze()
         gc.collect()
         gc.freeze()
         with measured() as clocks:
