@@ -16,6 +16,7 @@ from pipeline.doris.local import Address
 from pipeline.doris.settings import Settings as Doris
 from sinks.doris import warehouse
 from sinks.doris.child import launcher
+from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
 
 
 class Answer(NamedTuple):
@@ -77,3 +78,46 @@ def page(doris):
     stage.start()
     yield Page(stage)
     stage.stop(10.0)
+
+
+def at(minute):
+    return DAY_MS + round(minute * MINUTE_MS)
+
+
+@pytest.fixture(scope="module")
+def cluster(doris):
+    """Three jobs: one that waits and broke its promise, one that waited twice, one that is about to break its promise."""
+    made = Waiting("prod")
+    llama = made.job("train-llama", namespace="research", kind="VolcanoJob")
+    made.wait(llama, 0, leading_reason="quota", leading_detail="queue_refused", leading_share=0.7)
+    made.part(llama, 1, 0, 31, "quota", detail="queue_refused", resource="nvidia.com/gpu")
+    made.part(
+        llama, 2, 31, None, "insufficient_resource", resource="nvidia.com/gpu", nodes=2, total_nodes=2,
+        message="0/2 nodes are available", also='["untolerated_taint"]',
+    )  # fmt: skip
+    made.violation(llama, 30)
+    made.hour(llama, 0, "quota", 31 * MINUTE_MS)
+    eval_ = made.job("eval")
+    made.wait(eval_, 0, 10, leading_reason="scheduler_backlog", leading_share=1.0)
+    made.part(eval_, 1, 0, 10, "scheduler_backlog")
+    made.wait(eval_, 20, 45, episode=2, cause="preempted", leading_reason="outranked", leading_share=1.0)
+    made.part(eval_, 1, 20, 45, "outranked", episode=2)
+    made.hour(eval_, 1, "scheduler_backlog", 10 * MINUTE_MS)
+    late = made.job("late_100%", queue="speech", tenant="speech")
+    made.wait(late, 20, promise_ms=30 * MINUTE_MS, sla="at_risk", gpus=8)
+    made.part(late, 1, 20, None, "node_affinity")
+    made.now(47)
+    made.now(46.5, stage="loader")
+    _event(made, "e1", 1, 1, "FailedScheduling")
+    _event(made, "e1", 2, 4, "FailedScheduling")
+    _event(made, "e2", 1, 1, "Queued")
+    made.load(doris)
+    return made
+
+
+def _event(made, uid, sight, count, reason):
+    made.add(
+        "event", day=DAY_MS, uid=uid, object_version=str(sight), job_uid="uid-train-llama", reason=reason, count=count,
+        message=f"sight {sight}", component="scheduler", regarding_kind="Pod", regarding_namespace="research",
+        regarding_name="p-0", last_us=at(sight) * 1000, observed_at=at(sight), type="Warning",
+    )  # fmt: skip

@@ -13,12 +13,8 @@ from dashboards.settings import Settings
 from pipeline import clock
 from pipeline.errors import NotFound
 from pipeline.records.decisions import Decision
-from tests.process.dashboards.conftest import Page, store_of
+from tests.process.dashboards.conftest import Page, at, store_of
 from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
-
-
-def at(minute):
-    return DAY_MS + round(minute * MINUTE_MS)
 
 
 @pytest.fixture
@@ -34,45 +30,6 @@ def asked_of(doris):
     yield start
     for stage in stages:
         stage.stop(10.0)
-
-
-@pytest.fixture(scope="module")
-def cluster(doris):
-    """Three jobs: one that waits and broke its promise, one that waited twice, one that is about to break its promise."""
-    made = Waiting("prod")
-    llama = made.job("train-llama", namespace="research", kind="VolcanoJob")
-    made.wait(llama, 0, leading_reason="quota", leading_detail="queue_refused", leading_share=0.7)
-    made.part(llama, 1, 0, 31, "quota", detail="queue_refused", resource="nvidia.com/gpu")
-    made.part(
-        llama, 2, 31, None, "insufficient_resource", resource="nvidia.com/gpu", nodes=2, total_nodes=2,
-        message="0/2 nodes are available", also='["untolerated_taint"]',
-    )  # fmt: skip
-    made.violation(llama, 30)
-    made.hour(llama, 0, "quota", 31 * MINUTE_MS)
-    eval_ = made.job("eval")
-    made.wait(eval_, 0, 10, leading_reason="scheduler_backlog", leading_share=1.0)
-    made.part(eval_, 1, 0, 10, "scheduler_backlog")
-    made.wait(eval_, 20, 45, episode=2, cause="preempted", leading_reason="outranked", leading_share=1.0)
-    made.part(eval_, 1, 20, 45, "outranked", episode=2)
-    made.hour(eval_, 1, "scheduler_backlog", 10 * MINUTE_MS)
-    late = made.job("late_100%", queue="speech", tenant="speech")
-    made.wait(late, 20, promise_ms=30 * MINUTE_MS, sla="at_risk", gpus=8)
-    made.part(late, 1, 20, None, "node_affinity")
-    made.now(47)
-    made.now(46.5, stage="loader")
-    _event(made, "e1", 1, 1, "FailedScheduling")
-    _event(made, "e1", 2, 4, "FailedScheduling")
-    _event(made, "e2", 1, 1, "Queued")
-    made.load(doris)
-    return made
-
-
-def _event(made, uid, sight, count, reason):
-    made.add(
-        "event", day=DAY_MS, uid=uid, object_version=str(sight), job_uid="uid-train-llama", reason=reason, count=count,
-        message=f"sight {sight}", component="scheduler", regarding_kind="Pod", regarding_namespace="research",
-        regarding_name="p-0", last_us=at(sight) * 1000, observed_at=at(sight), type="Warning",
-    )  # fmt: skip
 
 
 LLAMA = "/jobs/prod/research/VolcanoJob/train-llama"
@@ -422,70 +379,9 @@ def test_queues_count_open_waits_and_name_what_holds_them(page, cluster):
     assert (speech["queue"], speech["gpus_waiting"], speech["leading"]["reason"]) == ("speech", 8, "node_affinity")
 
 
-def test_a_short_range_of_reasons_is_a_curve_of_parts(page, cluster):
-    answer = page.api("/reasons?cluster=prod&bucket=10m")
-    assert answer["buckets"] == [at(minute) for minute in range(0, 50, 10)]
-    values = {series["reason"]: [value // MINUTE_MS for value in series["values"]] for series in answer["series"]}
-    assert values == {
-        "quota": [10, 10, 10, 1, 0], "outranked": [0, 0, 10, 10, 5], "insufficient_resource": [0, 0, 0, 9, 7],
-        "node_affinity": [0, 0, 10, 10, 7], "scheduler_backlog": [10, 0, 0, 0, 0],
-    }  # fmt: skip
-    totals = {total["reason"]: total["ms"] // MINUTE_MS for total in answer["totals"]}
-    assert totals == {reason: sum(each) for reason, each in values.items()}
-    assert answer["totals"][0]["resource"] == "nvidia.com/gpu" and answer["totals"][0]["jobs"] == 1
-    assert sum(total["share"] for total in answer["totals"]) == pytest.approx(1, abs=0.001)
-
-
 def test_an_unknown_uid_is_not_answered_with_the_name_itself(page, cluster):
     answer = page.get(f"/api/v1{LLAMA}?uid=nobody")
     assert answer.status == 404 and "train-llama?" not in answer.body["hint"]
-
-
-def test_reasons_without_gpus_are_left_out_when_asked_in_gpus(page, doris):
-    made = Waiting("no-gpus")
-    for name, gpus, reason in (("cpu", 0, "quota"), ("gpu", 4, "outranked")):
-        job = made.job(name)
-        made.wait(job, 0, gpus=gpus)
-        made.part(job, 1, 0, None, reason)
-    made.now(10)
-    made.load(doris)
-
-    def totals(unit):
-        return {each["reason"] for each in page.api(f"/reasons?cluster=no-gpus&unit={unit}")["totals"]}
-
-    assert (totals("gpus"), totals("jobs")) == ({"outranked"}, {"quota", "outranked"})
-
-
-def test_reasons_count_gpus_when_asked_in_gpus(page, cluster):
-    answer = page.api("/reasons?cluster=prod&bucket=1h&unit=gpus")
-    totals = {total["reason"]: total["ms"] // MINUTE_MS for total in answer["totals"]}
-    assert totals["quota"] == 31 * 32 and totals["node_affinity"] == 27 * 8
-
-
-def test_a_long_range_of_reasons_comes_from_the_sums_of_hours(page, cluster):
-    answer = page.api(f"/reasons?cluster=prod&from={DAY_MS}&to={at(24 * 60)}")
-    assert answer["bucket_ms"] == 60 * MINUTE_MS and len(answer["buckets"]) == 24
-    values = {series["reason"]: series["values"][:2] for series in answer["series"]}
-    assert values == {"quota": [31 * MINUTE_MS, 0], "scheduler_backlog": [0, 10 * MINUTE_MS]}
-    assert {total["reason"]: total["jobs"] for total in answer["totals"]} == {"quota": 1, "scheduler_backlog": 1}
-
-
-def test_the_buckets_of_a_replay_of_minutes_are_seconds(page, cluster):
-    answer = page.api(f"/reasons?cluster=prod&from={at(30)}&to={at(32)}")
-    assert answer["bucket_ms"] == 1000 and len(answer["buckets"]) == 120
-    quota = next(series for series in answer["series"] if series["reason"] == "quota")
-    assert quota["values"] == [1000] * 60 + [0] * 60
-
-
-def test_a_range_that_is_none_or_too_finely_cut_is_refused(page, cluster):
-    assert page.get("/api/v1/reasons?from=2&to=1").status == 400
-    answer = page.get(f"/api/v1/reasons?from={DAY_MS}&to={at(24 * 60)}&bucket=1s")
-    assert answer.status == 400 and "buckets" in answer.body["detail"]
-
-
-def test_reasons_of_no_data_are_empty(page, cluster):
-    answer = page.api("/reasons?cluster=nobody")
-    assert (answer["buckets"], answer["series"], answer["totals"]) == ([], [], [])
 
 
 def test_the_overview_counts_promises_and_waits(page, cluster):
