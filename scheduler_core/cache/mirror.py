@@ -28,7 +28,7 @@ from scheduler_core.model.why import Misconfigured
 VOLCANO: Final = "volcano"
 OTHERS: Final = "others"
 View = Literal["volcano", "others"]
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 _TOMBSTONES: Final = 4096
 
 _POD = ("", "Pod")
@@ -77,8 +77,8 @@ class Kept(msgspec.Struct):
     """Whether absence of a queue means anything."""
 
 
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Kept)
+_encoder = msgspec.json.Encoder()  # what came as JSON goes as JSON: numbers of any size, which msgpack has not
+_decoder = msgspec.json.Decoder(Kept)
 
 
 class Mirror:

@@ -32,7 +32,7 @@ GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name
 DEFAULT_QUEUE = "default"
 DEFAULT_SCHEDULER = "default-scheduler"
 _NEVER_NS = 0
-"""Creation of what has none. (The year 1 of the API does not fit into the numbers of a snapshot.)"""
+"""Creation of what has none."""
 _NS_IN_MS = 1_000_000
 _ENDED = ("Succeeded", "Failed")
 

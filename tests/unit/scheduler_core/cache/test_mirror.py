@@ -9,7 +9,7 @@ from pipeline.records.gaps import Gap
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import Facts, QueueFacts
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
-from tests.support.object_records import JOB, ROOM, group, node, pod, record
+from tests.support.object_records import JOB, ROOM, group, node, pod, queue, record
 
 
 def mirror(*records):
@@ -196,8 +196,21 @@ def test_a_snapshot_is_read_as_it_was_written():
     assert not again.apply(pod("gone")).changed
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [group(queue="q", job=None), pod("p", meta={"creationTimestamp": "9999-12-31T23:59:59Z"}), pod("p", priority=10**30),
+     pod("p", containers=[{"name": "main", "resources": {"requests": {"cpu": -(10**30)}}}]), queue("q", weight=10**30)],
+    ids=["plain", "far future", "priority", "quantity", "weight"],
+)  # fmt: skip
+def test_a_snapshot_holds_numbers_of_any_size(odd):
+    made = mirror(node(), odd)
+    again = Mirror("c").again(made.encode())
+    assert made.faults == []
+    assert [again.facts(view) for view in (VOLCANO, OTHERS)] == [made.facts(view) for view in (VOLCANO, OTHERS)]
+
+
 def test_a_snapshot_of_another_version_is_refused():
     with pytest.raises(Terminal, match="schema 0"):
-        Mirror("c").again(msgspec.msgpack.encode({"schema": 0}))
+        Mirror("c").again(msgspec.json.encode({"schema": 0}))
     with pytest.raises(Terminal, match="cannot be read"):
         Mirror("c").again(b"\x00")

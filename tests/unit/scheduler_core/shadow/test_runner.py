@@ -294,3 +294,10 @@ def test_before_the_log_begins_nothing_can_be_told(loaded, tmp_path):
 def test_the_end_and_the_cluster_of_a_log_are_known(loaded):
     assert travel.end_ms(loaded) == BEGIN + 1_849_000
     assert travel.cluster_of(loaded) == "c"
+
+
+def test_a_number_that_nothing_can_hold_ends_neither_the_turns_nor_the_snapshots(tmp_path, writer):
+    writer.put([at(queue("odd", weight=10**30), 50)])
+    tell(writer)
+    run(shadow(tmp_path, writer))
+    assert len(snapshots.usable(tmp_path / "scheduler", writer.directory)) >= 2
