@@ -91,7 +91,7 @@ class NodeOrder(Plugin):
             sums = np.zeros(len(self.table))
             for each in cls.preferred:
                 if each.preference is not None and each.weight:
-                    sums += each.weight * self.table.by_label.term(each.preference)
+                    sums += relations.heeded(each.weight) * self.table.by_label.term(each.preference)
             self._affinity[cls.number] = sums if sums.any() else None
         return self._affinity[cls.number]
 

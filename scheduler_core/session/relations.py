@@ -27,6 +27,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 _NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 HARD_WEIGHT: Final = 1
 """What a required affinity of a pod on a node adds to the score of nodes near it."""
+_WEIGHT_MOST: Final = 2**31 - 1
 
 Kind = Literal["anti", "near", "prefer", "avoid"]
 
@@ -177,7 +178,12 @@ def preferred(affinity: PodAffinity | None) -> Iterable[tuple[int, PodAffinityTe
     """Terms that count, with their weights."""
     for each in (affinity.preferred_during_scheduling_ignored_during_execution or ()) if affinity else ():
         if each.pod_affinity_term is not None:
-            yield each.weight, each.pod_affinity_term
+            yield heeded(each.weight), each.pod_affinity_term
+
+
+def heeded(weight: int) -> int:
+    """A weight of a preference within 32 bits; the API itself allows 1 to 100."""
+    return max(-_WEIGHT_MOST, min(weight, _WEIGHT_MOST))
 
 
 def spread_selector(relations: Relations, task: Task, constraint: TopologySpreadConstraint) -> Selector:

@@ -15,8 +15,10 @@ from pipeline.records.shapes.pod import (
     NodeSelectorTerm,
     PodAffinity,
     PodAffinityTerm,
+    PreferredTerm,
     Toleration,
     TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
 )
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
@@ -37,6 +39,12 @@ def term(operator, *values):
 
 def near(key, selector):
     return Affinity(pod_affinity=PodAffinity([PodAffinityTerm(selector, key)]))
+
+
+def preferred(weight):
+    node = PreferredTerm(weight=weight, preference=NodeSelectorTerm([LabelExpression("gen", "Exists")]))
+    pods = WeightedPodAffinityTerm(weight=weight, pod_affinity_term=PodAffinityTerm(LabelSelector({"a": "b"}), "zone"))
+    return Affinity(NodeAffinity(None, [node]), PodAffinity(None, [pods]), PodAffinity(None, [pods]))
 
 
 def spread(**fields):
@@ -64,6 +72,8 @@ PODS = {
     "greater than a word": {"affinity": term("Gt", "three")},
     "greater than nothing": {"affinity": term("Gt")},
     "near by no label": {"affinity": near("", LabelSelector({"a": "b"}))},
+    "a weight that overflows": {"affinity": preferred(10**30)},
+    "a weight below all": {"affinity": preferred(-(2**63) - 1)},
     "near nobody": {"affinity": near("zone", None)},
     "a toleration of nothing": {"tolerations": (Toleration(operator="Nearly"),)},
     "a spread over no label": {"spread": spread(topology_key="")},
