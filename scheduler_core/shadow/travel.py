@@ -11,6 +11,7 @@ from pipeline.config.places import Places
 from pipeline.errors import NotFound, Terminal
 from pipeline.log import LogReader, Position, layout, scan
 from pipeline.log.positions import BEGINNING
+from pipeline.records import times
 from pipeline.records.decisions import Decision
 from pipeline.records.jobs import JobRef
 from scheduler_core.settings import Settings
@@ -90,16 +91,22 @@ def _nearest(machine: Machine, places: Places, at_ms: int) -> Position:
 
 def _known(machine: Machine, log: Path, first_ms: int, at_ms: int) -> Machine:
     if first_ms < 0:
-        raise NotFound(
-            "there is no log of records", where=str(log), fix="Start `kube-collector up` or `collect` first."
-        )
+        raise _no_log(log)
     if first_ms > at_ms:
-        raise NotFound("the log does not reach back to that moment", where=str(log), fix="Ask for a later time.")
+        raise NotFound(
+            "the log does not reach back to that moment",
+            where=str(log),
+            fix=f"Ask for {times.format_ms(first_ms)} or later.",
+        )
     return machine
 
 
 def _no_log(log: Path) -> NotFound:
-    return NotFound("there is no log of records", where=str(log), fix="Start `kube-collector up` or `collect` first.")
+    return NotFound(
+        "there is no log of records",
+        where=str(log),
+        fix="Start `kube-collector up` or `collect` first, or name its folder with --set data_dir=PATH (the demo's is data/demo).",
+    )
 
 
 def _same_name(one: JobRef | None, other: JobRef) -> bool:

@@ -137,8 +137,8 @@ def _still(told: Told) -> bool:
 
 def _head(told: Told) -> str:
     if told.phase == "waiting":
-        if told.overrun_ms > 0:
-            return "waiting_broken"
+        if told.overrun_ms > 0 or (told.left_ms is not None and told.left_ms <= 0):
+            return "waiting_broken"  # exactly at the deadline is broken
         return "waiting_promise" if told.promise_ms else "waiting"
     kept = "" if not told.promise_ms else "_broken" if told.overrun_ms > 0 else "_kept"
     return f"{told.phase}{kept}"

@@ -101,3 +101,8 @@ def test_durations_are_as_exact_as_a_person_needs(millis, text):
 @pytest.mark.parametrize(("wanted", "lang"), [(None, "en"), ("zh-CN", "zh"), ("de", "en"), ("ZH", "zh")])
 def test_a_language_is_english_unless_it_is_chinese(wanted, lang):
     assert words.language(wanted) == lang
+
+
+def test_a_promise_is_broken_at_its_deadline_exactly():
+    at_deadline = Told(phase="waiting", wait_ms=30_000, promise_ms=30_000, left_ms=0)
+    assert words.sentence("en", at_deadline).startswith("Waiting for 30s of a 30s promise, broken 0s ago.")
