@@ -24,6 +24,8 @@ _IDLE_IN_STEP_S = 0.05
 _IN_STEP_S = 3600.0
 """What the sessions of a turn may take while a replay waits for them: no second is passed over."""
 _RETRY_S = 2.0
+_STALE_S = 600.0
+"""One session over thousands of pods of all shapes and thousands of nodes takes minutes: slow is not dead."""
 _FOR_EVER_S = 10 * 365 * 86_400.0
 
 
@@ -47,7 +49,7 @@ class Scheduler:
         self._settings = settings
         self._places = places
         self._cluster = cluster
-        self._loop = Loop(self.name, self._run)
+        self._loop = Loop(self.name, self._run, stale_after_s=_STALE_S)
         self._alone = alone
         self._own: LogWriter | None = None
         self._steps = steps.of(places.records)

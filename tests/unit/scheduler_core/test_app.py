@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from pipeline import clock
 from pipeline.config import load
 from pipeline.config.places import Places
-from pipeline.errors import UserError
+from pipeline.errors import Transient, UserError
 from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers, steps
 from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord
@@ -126,3 +128,27 @@ def test_a_policy_that_cannot_be_used_is_an_error_at_the_start(tmp_path):
             app.stage(loaded(tmp_path, **{"scheduler.policy": str(policy)})).start()
         with pytest.raises(UserError, match="cannot be read"):
             app.stage(loaded(tmp_path, **{"scheduler.policy": str(tmp_path / "none.conf")})).start()
+
+
+def test_a_session_of_minutes_is_slow_and_not_dead(tmp_path, monkeypatch):
+    log = tmp_path / "spool" / "records"
+    with LogWriter(log, options=OPTIONS) as writer:
+        fill(writer)
+        stage = app.stage(loaded(tmp_path))
+        begun, let_go = threading.Event(), threading.Event()
+
+        def turn(*_: object) -> None:
+            begun.set()
+            let_go.wait(20)
+            raise Transient("the turn is over")
+
+        monkeypatch.setattr(app.Runner, "turn", turn)
+        stage.start()
+        assert begun.wait(20)
+        began_s = clock.monotonic_s()
+        for later_s, alive in ((300, True), (3600, False)):
+            with monkeypatch.context() as later:
+                later.setattr(clock, "monotonic_s", lambda by_s=later_s: began_s + by_s)
+                assert stage.checks()[0].ok is alive
+        let_go.set()
+        stage.stop(5.0)
