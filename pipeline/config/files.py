@@ -61,6 +61,9 @@ def parse(text: str, name: str, env: Mapping[str, str]) -> Layer:
         what = f'not YAML: the character #{error.character:04x} is not allowed (write it as "\\u{error.character:04x}")'
         reader.problems.append(Problem(Origin("file", name, line, column), (), what))
         root = None
+    except RecursionError:
+        reader.problems.append(Problem(Origin("file", name), (), "not YAML that can be meant: the nesting is too deep"))
+        root = None
     try:
         values = reader.value(root, ()) if root is not None else {}
     except RecursionError:

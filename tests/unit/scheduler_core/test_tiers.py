@@ -254,3 +254,8 @@ def test_no_broken_file_of_many_ever_replaces_a_good_policy():
             assert current.problems
     assert current.offer(PASTED, "new.conf")
     assert current.problems == []
+
+
+def test_a_policy_nested_too_deeply_is_said_to_be_so():
+    with pytest.raises(ConfigInvalid, match="nesting is too deep"):
+        tiers.parse("[" * 3000, "deep.conf", plugins.ALL)
