@@ -64,6 +64,7 @@ class Runner:
         self._unwritten: list[DecisionRecord] = []
         self._snapshot_ms = -1
         begin = self._restore()
+        self._snapshot_segment = begin.segment
         self._heard = dict(closed_sessions(directory, begin, machine.session_ms))
         self._resumed_ms = max(self._heard, default=-1)
         self.reader = LogReader(directory, READER, start=begin)
@@ -85,7 +86,7 @@ class Runner:
         sessions = skipped = 0
         spent_s = 0.0
         if batch.entries and self._snapshot_ms < 0:
-            self._snapshot_ms = batch.entries[0].stamp
+            self._snapshot_ms, self._snapshot_segment = batch.entries[0].stamp, self.reader.position.segment
         for entry in batch.entries:
             due = self._due(entry.stamp)
             if due is not None and spent_s < budget_s:
@@ -139,12 +140,14 @@ class Runner:
             self._unwritten = []
 
     def _remember(self) -> None:
-        """A snapshot when it is time for one; everything before it may then leave the log."""
-        stamp = self.machine.stamp
-        if stamp - self._snapshot_ms < snapshots.EVERY_MS:
+        """A snapshot when it is time for one; everything before it may then leave the log.
+
+        A new segment is time too: a log that fills up sooner could else give up none of its segments.
+        """
+        stamp, position = self.machine.stamp, self.reader.position
+        if stamp - self._snapshot_ms < snapshots.EVERY_MS and position.segment == self._snapshot_segment:
             return
-        self._snapshot_ms = stamp
-        position = self.reader.position
+        self._snapshot_ms, self._snapshot_segment = stamp, position.segment
         try:
             snapshots.write(self._folder, stamp, position, self.machine.encode())
             snapshots.prune(self._folder, self._directory)

@@ -43,6 +43,12 @@ def machine_at(loaded: Loaded, cluster: str, at_ms: int) -> Machine:
     places = Places(loaded.ground.data_dir)
     machine = building.machine(loaded.of(Settings), cluster)
     begin = _nearest(machine, places, at_ms)
+    if begin == BEGINNING and min(layout.numbers(places.records), default=1) > 1:
+        raise NotFound(
+            "the beginning of the log is gone, and no snapshot of the cluster lies before that moment",
+            where=str(places.snapshots),
+            fix="Ask for a later time; snapshots are made while the shadow scheduler is on.",
+        )
     first_ms = machine.stamp
     with LogReader(places.records, _READER, start=begin) as reader:
         while (batch := reader.read()).entries:

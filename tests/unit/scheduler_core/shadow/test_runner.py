@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.config import load
 from pipeline.errors import NotFound
-from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers
+from pipeline.log import LogOptions, LogReader, LogWriter, Position, layout, readers
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord, Record
@@ -169,6 +169,17 @@ def test_a_snapshot_comes_every_ten_minutes_and_lets_the_log_before_it_go(tmp_pa
     assert readers.read(writer.directory, running.READER, Position) == found[1].position
 
 
+def test_a_log_that_fills_up_in_less_than_ten_minutes_is_never_held_at_its_limit(tmp_path):
+    options = LogOptions(cluster="c", min_free_bytes=0, segment_bytes=100_000, max_bytes=1_000_000, keep_s=0)
+    with LogWriter(tmp_path / "spool" / "records", options=options) as writer, shadow(tmp_path, writer) as runner:
+        for second in range(1, 600):
+            writer.put([at(node(taints=[{"key": "x" * 3000, "value": str(second)}]), second * 1000)])
+            writer.sync()
+            while runner.turn(100.0).moved:
+                pass
+        assert min(layout.numbers(writer.directory)) > 1
+
+
 def test_it_goes_on_from_the_last_snapshot(tmp_path, writer):
     tell(writer)
     run(shadow(tmp_path, writer))
@@ -301,3 +312,16 @@ def test_a_number_that_nothing_can_hold_ends_neither_the_turns_nor_the_snapshots
     tell(writer)
     run(shadow(tmp_path, writer))
     assert len(snapshots.usable(tmp_path / "scheduler", writer.directory)) >= 2
+
+
+def test_half_a_log_without_a_snapshot_is_not_taken_for_the_whole_cluster(tmp_path):
+    records = tmp_path / "spool" / "records"
+    with LogWriter(records, options=LogOptions(cluster="c", min_free_bytes=0, segment_bytes=100_000)) as writer:
+        for second in range(100):
+            writer.put([at(node(taints=[{"key": "x" * 3000, "value": str(second)}]), second * 1000)])
+            writer.sync()
+    for path in records.glob(f"{layout.numbers(records)[0]:010d}.*"):
+        path.unlink()
+    halved = load.load([], {}, {"data_dir": str(tmp_path)})
+    with pytest.raises(NotFound, match="beginning of the log is gone"):
+        travel.explain(halved, "c", JOB, BEGIN + 99_000)
