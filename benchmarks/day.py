@@ -19,7 +19,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC
 from pathlib import Path
 from statistics import median
@@ -213,7 +213,11 @@ class Up:
     def children(self) -> list[int]:
         """Its child processes: the local Doris."""
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return [int(child) for task in tasks for child in (task / "children").read_text(encoding="ascii").split()]
+        found: list[int] = []
+        for task in tasks:
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
+        return found
 
     def stop(self) -> None:
         """As Ctrl-C does; killed if it does not end."""
