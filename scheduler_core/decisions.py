@@ -139,12 +139,12 @@ class Records:
         return found
 
     def _refused(self, ref: JobRef, job: Job) -> Iterator[Decision]:
-        """Refused tasks; those that share a report, and those of one quota refusal, are told once."""
+        """Refused tasks; those of a role that were refused alike, and those of one quota refusal, are told once."""
         told: set[object] = set()
         waiting = [task for task in job.pending() if task.uid in job.refusals]
         for task in self.session.orders.sorted_tasks(waiting):
             refusal = job.refusals[task.uid]
-            key: object = id(refusal.report) if refusal.report is not None else refusal.why
+            key = _alike(task, refusal)
             if key in told:
                 continue
             told.add(key)
@@ -200,3 +200,11 @@ class Records:
 
 def _name_of(outside: tuple[GroupFacts, Why]) -> tuple[str, str]:
     return outside[0].namespace, outside[0].name
+
+
+def _alike(task: Task, refusal: Refusal) -> object:
+    """Equal for tasks that one record speaks for. By what was found: whether it was found once or twice says nothing."""
+    report = refusal.report
+    if report is None:
+        return refusal.why
+    return task.role, report.counts, report.total, report.blockers, refusal.why

@@ -1,5 +1,7 @@
 """Decisions of a session as records."""
 
+import msgspec
+
 from pipeline.records import codec, reasons
 from pipeline.records.decisions import Decision, FailureSet
 from pipeline.records.jobs import JobRef
@@ -86,6 +88,21 @@ def test_tasks_that_were_refused_alike_are_told_once_and_the_gang_says_how_far_i
         ("close", None),
     ]
     assert found[0].message.startswith("2 of 4 placed, then ")
+
+
+def test_tasks_that_were_refused_alike_are_told_once_even_if_nodes_were_asked_for_each():
+    facts = f.ClusterFacts(
+        nodes=(node("n1"),), groups=(group("a", min_member=3),),
+        pods=tuple(pod(f"a-{at}", "a", cpu=9) for at in range(3)), queues=(f.QueueFacts(name="q"),),
+    )  # fmt: skip
+    policy = worlds.policy(("priority", "gang", "predicates"), actions=("allocate",))
+    session = scheduling.run(facts, policy, 5_000_000_000, plugins.ALL)
+    together = decisions.of_session(session, "shadow")
+    for job in session.jobs.values():
+        for refusal in job.refusals.values():
+            refusal.report = msgspec.structs.replace(refusal.report)
+    assert decisions.of_session(session, "shadow") == together
+    assert sum(each.task is not None for each in together) == 1
 
 
 def test_a_promise_says_where_and_an_eviction_for_whom():
