@@ -98,9 +98,12 @@ def test_tasks_that_were_refused_alike_are_told_once_even_if_nodes_were_asked_fo
     policy = worlds.policy(("priority", "gang", "predicates"), actions=("allocate",))
     session = scheduling.run(facts, policy, 5_000_000_000, plugins.ALL)
     together = decisions.of_session(session, "shadow")
-    for job in session.jobs.values():
-        for refusal in job.refusals.values():
-            refusal.report = msgspec.structs.replace(refusal.report)
+    (job,) = session.jobs.values()
+    (refusal,) = {id(each): each for each in job.refusals.values()}.values()
+    for task in job.pending():
+        job.refusals[task.uid] = msgspec.structs.replace(
+            refusal, task=task, report=msgspec.structs.replace(refusal.report)
+        )
     assert decisions.of_session(session, "shadow") == together
     assert sum(each.task is not None for each in together) == 1
 
