@@ -59,7 +59,7 @@ class Reasons:
         if judged.fits.any():
             return None
         if not len(self.table):
-            return Leading(Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node"), 0)
+            return Leading(Why(reasons.NODE_AFFINITY, message="there is no node"), 0)  # of none, none matches
         opened, closed = self._wanted(task)
         if not opened.any():
             return closed

@@ -44,6 +44,13 @@ def test_nothing_is_told_while_nothing_waits():
     assert foreign.explain(world([node("n1")], []), 5000) == []
 
 
+def test_in_a_cluster_without_nodes_none_matches():
+    known = world([], [waits("a", cpu=2)])
+    assert reason(known) == (reasons.NODE_AFFINITY, None, None)
+    assert explained(known).message.startswith("there is no node")
+    assert explained(known).total_nodes == 0
+
+
 def test_a_node_counts_at_the_first_filter_that_refuses_it_and_for_every_short_resource():
     taint = ("gpu", "", "NoSchedule")
     nodes = [
