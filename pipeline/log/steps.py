@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from weakref import WeakValueDictionary
+
+from pipeline.log.folders import Shared
 
 
 class Steps:
@@ -50,15 +51,9 @@ class Steps:
             return self._changed.wait_for(lambda: all(at >= question for at in self._answered.values()), timeout_s)
 
 
-_all: WeakValueDictionary[Path, Steps] = WeakValueDictionary()
-_guard = threading.Lock()
+_shared = Shared(Steps)
 
 
 def of(directory: Path) -> Steps:
     """The steps of a folder; they live as long as somebody holds them."""
-    key = directory.resolve()
-    with _guard:
-        found = _all.get(key)
-        if found is None:
-            found = _all[key] = Steps()
-        return found
+    return _shared.of(directory)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from weakref import WeakValueDictionary
+
+from pipeline.log.folders import Shared
 
 POLL_S = 0.1
 
@@ -20,15 +21,9 @@ class Bell:
             self.condition.notify_all()
 
 
-_bells: WeakValueDictionary[Path, Bell] = WeakValueDictionary()
-_guard = threading.Lock()
+_shared = Shared(Bell)
 
 
 def bell(directory: Path) -> Bell:
     """The bell of a folder; the same for its writer and all its readers. It lives as long as somebody holds it."""
-    key = directory.resolve()
-    with _guard:
-        found = _bells.get(key)
-        if found is None:
-            found = _bells[key] = Bell()
-        return found
+    return _shared.of(directory)
