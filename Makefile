@@ -61,7 +61,7 @@ web-check: ## fail if a fresh build of the page differs from the committed files
 bench: $(READY) ## figures of speed, one JSON line each (NAME=… for one)
 	@$(BIN)/python -m benchmarks $(NAME)
 
-chaos: $(READY) ## the long trials: 50 kills of a replay, 20 of a live cluster under load, against the truth (an hour)
+chaos: $(READY) ## the long trials: 50 kills of a replay, 24 of a live cluster under load, against the truth (an hour)
 	@nice $(BIN)/python -m tests.chaos replay
 	@nice $(BIN)/python -m tests.chaos live
 

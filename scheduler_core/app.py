@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline import faults
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
 from pipeline.errors import Transient, UserError
@@ -111,7 +112,9 @@ class Scheduler:
         if writer is None:
             raise _NoWriter("the log has no writer at the moment")
         writer.put(records)
+        faults.point("scheduler.append")
         writer.sync()
+        faults.point("scheduler.appended")
 
     def _count(self, turn: Turn, stamp: int) -> None:
         self._sessions += turn.sessions

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from pipeline import faults
 from pipeline.log import layout
 
 FOLDER = "readers"
@@ -33,13 +34,17 @@ def write(directory: Path, name: str, ack: object) -> None:
     replace(folder / f"{name}.json", msgspec.json.encode(ack) + b"\n")
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Put content in the place of a file: after a crash it is the old one or the new one, never a part."""
+def replace(path: Path, content: bytes, fault: str = "log.replace") -> None:
+    """Put content in the place of a file: after a crash it is the old one or the new one, never a part.
+
+    `fault`: name of the fault point at which only the draft is there.
+    """
     draft = path.with_name(path.name + ".new")
     with draft.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+    faults.point(fault)
     draft.replace(path)
 
 

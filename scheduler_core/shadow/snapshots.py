@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pipeline import faults
 from pipeline.log import Position, layout, readers
 
 EVERY_MS: Final = 600_000
@@ -35,8 +36,9 @@ def write(folder: Path, stamp: int, position: Position, state: bytes) -> None:
     """Puts a snapshot there durably. Raises OSError when the disk does not take it."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{stamp:015d}-{position.segment:010d}-{position.offset}{_SUFFIX}"
-    readers.replace(folder / name, zlib.compress(state, 1))
+    readers.replace(folder / name, zlib.compress(state, 1), "scheduler.snapshot")
     layout.sync_directory(folder)
+    faults.point("scheduler.snapshotted")
 
 
 def usable(folder: Path, log: Path) -> list[Snapshot]:

@@ -16,7 +16,7 @@ RECORDING = Path(__file__).parents[2] / "examples" / "kube-a"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("what", choices=["replay", "live"])
-    parser.add_argument("--kills", type=int, help="how often to kill it (50 in a replay, 20 live)")
+    parser.add_argument("--kills", type=int, help="how often to kill it (50 in a replay, 24 live)")
     parser.add_argument("--passes", type=int, default=5, help="over how many passes of the recording")
     parser.add_argument("--recording", type=Path, default=RECORDING)
     parser.add_argument("--speed", default="4x", help="pace of the replay while it is killed")
@@ -27,7 +27,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="kube-collector-chaos-") as made:
         folder = Path(made)
         if given.what == "live":
-            same = lives.run(folder, kills=given.kills or 20, seed=given.seed, rate=given.rate)
+            same = lives.run(folder, kills=given.kills or 24, seed=given.seed, rate=given.rate)
         else:
             same = replays.run(
                 given.recording,

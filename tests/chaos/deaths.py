@@ -15,8 +15,12 @@ from tests.support.running import Pipeline
 LOG = ("log.write", "log.index", "log.index.write", "spool.commit")
 TRANSACTION = ("aggregation.commit", "aggregation.transaction", "aggregation.committed")
 LOAD = ("sinks.loaded", "sinks.acked", "doris_local.commit", "doris_local.committed")
-GROUPS = {"log": LOG, "transaction": TRANSACTION, "load": LOAD}
+SNAPSHOT = ("scheduler.snapshot", "scheduler.snapshotted")
+SCHEDULE = ("scheduler.append", "scheduler.appended", *SNAPSHOT)
+GROUPS = {"log": LOG, "transaction": TRANSACTION, "load": LOAD, "schedule": SCHEDULE}
 ANY = "any moment"
+LEAST_INSIDE = 10
+"""So many kills inside a write of log, transaction or load, or the trial has shown nothing."""
 _PASSES = 8
 _LIMIT_S = 60.0
 """A point that is not reached so soon is not waited for any longer: the life ends as it is."""
@@ -33,15 +37,16 @@ class Death(NamedTuple):
 
 def drawn(dice: random.Random, kills: int, shares: dict[str, int], longest_s: float) -> list[Death]:
     """So many deaths: of each group of points its share, the others at random moments, most of them while it works."""
-    deaths = [
-        Death(dice.choice(GROUPS[group]), dice.randint(1, _PASSES))
-        for group, share in shares.items()
-        for _ in range(share)
-    ]
+    deaths = [_inside(dice, dice.choice(GROUPS[group])) for group, share in shares.items() for _ in range(share)]
     rest = range(kills - len(deaths))
     deaths += [Death(after_s=dice.uniform(0.3, longest_s), up=dice.random() < 0.75) for _ in rest]
     dice.shuffle(deaths)
     return deaths
+
+
+def _inside(dice: random.Random, point: str) -> Death:
+    """Snapshots come once in a segment of the log, so the first has to do."""
+    return Death(point, 1 if point in SNAPSHOT else dice.randint(1, _PASSES))
 
 
 def live_and_die(pipeline: Pipeline, death: Death, counts: Counter[str]) -> None:
@@ -66,9 +71,26 @@ def live_and_die(pipeline: Pipeline, death: Death, counts: Counter[str]) -> None
     pipeline.kill()
 
 
+def inside(counts: Counter[str]) -> dict[str, int]:
+    """Kills inside each group of writes."""
+    return {group: sum(counts[point] for point in points) for group, points in GROUPS.items()}
+
+
+def enough(counts: Counter[str]) -> bool:
+    """Whether `LEAST_INSIDE` were inside a write of log, transaction or load; of a short trial half of its kills."""
+    groups = inside(counts)
+    found = groups["log"] + groups["transaction"] + groups["load"]
+    return found >= min(LEAST_INSIDE, counts.total() // 2)
+
+
+def points(counts: Counter[str]) -> str:
+    """Kills at each point."""
+    return ", ".join(f"{point} {count}" for point, count in sorted(counts.items()))
+
+
 def told(counts: Counter[str]) -> str:
-    """Kills in all, inside each group of writes, and at each point."""
-    groups = {group: sum(counts[point] for point in points) for group, points in GROUPS.items()}
-    inside = ", ".join(f"{count} inside {group}" for group, count in groups.items())
-    points = ", ".join(f"{point} {count}" for point, count in sorted(counts.items()))
-    return f"{counts.total()} kills: {inside}, {counts[ANY]} at any moment ({points})"
+    """Kills in all, inside writes and at random; and whether those inside were too few."""
+    groups = inside(counts)
+    parts = ", ".join(f"{count} {group}" for group, count in groups.items())
+    text = f"{counts.total()} kills: {sum(groups.values())} inside a write ({parts}), {counts[ANY]} at any moment"
+    return text if enough(counts) else f"{text}; too few inside log, transaction and load, {LEAST_INSIDE} are wanted"

@@ -3,13 +3,15 @@
 Of pods and jobs every state that came while somebody watched must be in `object_change`, none that the server does not
 know, none twice. While nobody watches states may pass unseen, which gap records say; what every object came to is there
 all the same. Of jobs, each has one wait: its end is that of its pods within a second, its parts and hours tile it, and
-there is a violation exactly where the promise was broken.
+there is a violation exactly where the promise was broken. Of the shadow's decisions, none is twice in the log, each is one
+row, and `why` says in the end of every waiting job what a shadow says that reads the log from its beginning.
 """
 
 from __future__ import annotations
 
 import datetime
 import random
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +25,7 @@ from pipeline.config.places import Places
 from pipeline.log import LogReader, Position
 from pipeline.records import codec, times
 from pipeline.records.envelope import GapRecord
-from tests.chaos import deaths
+from tests.chaos import deaths, decided
 from tests.chaos.load import NAMESPACE, PROMISE_S, Load
 from tests.support import cluster
 from tests.support.cluster import Cluster, poll
@@ -31,9 +33,16 @@ from tests.support.running import Pipeline
 from tests.support.truth import State, Truth
 
 LONGEST_S = 10.0
+SHARE = 6
+"""Of so many kills one is inside each group of writes; the rest are at random."""
+CLUSTER = "live"
+SEGMENTS = ("--set", "collector.spool.segment_bytes=256KiB")
+"""Small ones: with each comes a snapshot of the shadow."""
 SLACK_MS = 1500
 """Two watchers see a frame at two moments."""
 QUIET_S = 10.0
+SAID_S = 40.0
+"""New figures wait for ten seconds, and a disagreement is told after fifteen."""
 SECOND_MS = 1000
 Row = dict[str, Any]
 
@@ -46,20 +55,20 @@ class Seen(NamedTuple):
 
 
 def run(folder: Path, *, kills: int, seed: int, rate: float) -> bool:
-    """Prints every death and everything that is wrong; whether nothing is."""
+    """Prints every death and everything that is wrong; whether nothing is, and enough kills were inside a write."""
     dice = random.Random(seed)
     counts: Counter[str] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
     with Cluster(cluster.programs(), folder / "kube", tier=3) as kube:
         role = yaml.safe_load_all(rights.role(collector_app.kinds(Settings()), service_account="x", namespace="x"))
         kube.allow("collector", next(role)["rules"])
-        arguments = ("--kubeconfig", str(kube.kubeconfig("collector")), "--set", "cluster.name=live")
+        arguments = ("--kubeconfig", str(kube.kubeconfig("collector")), "--set", f"cluster.name={CLUSTER}", *SEGMENTS)
         pipeline = Pipeline(folder / "data", *arguments)
         with pipeline, _truth(kube, "", "pods") as pods, _truth(kube, "batch/v1", "jobs") as jobs:
             poll("pods and jobs are watched", lambda: _watched(pipeline) >= {"pods", "jobs.batch"}, 60)
             pipeline.stop()
             with Load(kube, dice, rate) as load:
-                for death in deaths.drawn(dice, kills, dict.fromkeys(deaths.GROUPS, kills // 6), LONGEST_S):
+                for death in deaths.drawn(dice, kills, dict.fromkeys(deaths.GROUPS, kills // SHARE), LONGEST_S):
                     deaths.live_and_die(pipeline, death, counts)
                 pipeline.start()
                 load.stop()
@@ -71,12 +80,13 @@ def run(folder: Path, *, kills: int, seed: int, rate: float) -> bool:
             assert not pods.broken
             assert not jobs.broken
             gaps = _gaps(pipeline)
-            wrong = _objects(pipeline, seen, gaps) + _waits(pipeline, seen, gaps)
-    print(deaths.told(counts))
+            wrong = _objects(pipeline, seen, gaps) + _waits(pipeline, seen, gaps) + _decisions(pipeline)
+    print("at each point: " + deaths.points(counts))
     for each in wrong[:40]:
         print(f"  {each}")
-    print(f"{len(wrong)} wrong")
-    return not wrong
+    same = "0 lost, 0 extra, 0 different" if not wrong else f"{len(wrong)} wrong, see above"
+    print(f"{deaths.told(counts)}; {same}")
+    return not wrong and deaths.enough(counts)
 
 
 def _watched(pipeline: Pipeline) -> set[str]:
@@ -184,6 +194,44 @@ def _waits(pipeline: Pipeline, seen: Seen, all_gaps: dict[str, list[tuple[int, i
     counts = ", ".join(f"{name} {sum(map(len, found.values()))}" for name, found in tables.items())
     print(f"{len(seen.jobs)} jobs compared ({dict(phases)}); rows: {counts}")
     return wrong
+
+
+def _decisions(pipeline: Pipeline) -> list[str]:
+    """What is wrong about the shadow's decisions, and about what `why` shows of them."""
+    until_s = time.monotonic() + SAID_S
+    wrong = _unsaid(pipeline)
+    while wrong and time.monotonic() < until_s:
+        time.sleep(1.0)
+        wrong = _unsaid(pipeline)
+    made = decided.records(pipeline.data)
+    waiting = _waiting(pipeline)
+    shown = sum(decided.sights(pipeline, _named(row)) is not None for row in waiting)
+    print(
+        f"{len(made)} decisions of the log compared; of {len(waiting)} waiting jobs `why` shows {shown} reasons of the shadow"
+    )
+    if not shown:
+        wrong.append("of no waiting job `why` shows what the shadow sees")
+    return wrong + decided.doubled(made) + decided.missing_rows(pipeline, made)
+
+
+def _unsaid(pipeline: Pipeline) -> list[str]:
+    """Waiting jobs of which `why` does not show what a shadow says that reads the whole log anew."""
+    fresh = decided.fresh(pipeline.data, CLUSTER)
+    wrong = []
+    for row in _waiting(pipeline):
+        seen = decided.sights(pipeline, _named(row))
+        shown = None if seen is None else (seen["task"] or "", seen["reason"], seen["nodes"], seen["total_nodes"])
+        if shown not in (fresh.get(row["job_uid"]) or {None}):
+            wrong.append(f"{row['job_name']}: {shown}, should be one of {fresh.get(row['job_uid'])}")
+    return wrong
+
+
+def _waiting(pipeline: Pipeline) -> list[Row]:
+    return pipeline.sql("SELECT * FROM job_wait WHERE namespace = %s AND phase = 'waiting'", NAMESPACE)
+
+
+def _named(row: Row) -> str:
+    return f"{CLUSTER}/{row['namespace']}/{row['job_kind']}/{row['job_name']}"
 
 
 def _wait(row: Row, states: list[State], placed_ms: int | None, parts: dict[str, list[Row]]) -> list[str]:

@@ -18,6 +18,8 @@ MOST_JOBS = 200
 LEAST_LIFE_S = 90.0
 """Few jobs are gone again before a pipeline that was killed is back: what nobody saw cannot be compared."""
 PROMISE_S = 8
+TOO_BIG_SHARE = 0.08
+"""Jobs that fit on no node: they wait to the end, and something can be said of them."""
 
 
 class Load:
@@ -102,7 +104,7 @@ def _node(n: int) -> dict[str, Any]:
 
 def _job(name: str, dice: random.Random) -> dict[str, Any]:
     pods = dice.choice((1, 1, 2, 3))
-    asks = {"cpu": "1", "memory": "1Gi"}
+    asks = {"cpu": str(CPUS + 1) if dice.random() < TOO_BIG_SHARE else "1", "memory": "1Gi"}
     spec = {
         "restartPolicy": "Never",
         "nodeSelector": {"pool": "load"},

@@ -8,7 +8,8 @@ compared at all.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,11 +68,17 @@ def end_ms(recording: Path) -> int:
 
 def finish(pipeline: Pipeline, until_ms: int, limit_s: float = 120.0) -> dict[str, Rows]:
     """Starts it, lets it come to the end, reads its rows, and ends it as Ctrl-C would."""
+    with finished(pipeline, until_ms, limit_s):
+        return read(pipeline)
+
+
+@contextmanager
+def finished(pipeline: Pipeline, until_ms: int, limit_s: float = 120.0) -> Iterator[None]:
+    """Started and come to the end, for the block; then ended as Ctrl-C would."""
     with pipeline:
         poll("everything is judged and loaded", lambda: loaded_ms(pipeline) >= until_ms, limit_s)
-        found = read(pipeline)
+        yield
         assert pipeline.stop() == 130
-    return found
 
 
 def loaded_ms(pipeline: Pipeline) -> int:
