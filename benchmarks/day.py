@@ -176,10 +176,15 @@ class Followed:
         self._told_s, self._most_s = time.monotonic(), 0.0
 
     def _pace_begin_s(self) -> float:
-        """When the recording's first moment was due: the earliest begin that fits what was played when."""
+        """When the recording's first moment was due: the earliest begin that fits what was played when.
+
+        Before the player's first move nothing was played: that it stands at the recording's begin says nothing of the pace.
+        """
         began_s, until_s = float("inf"), time.monotonic() + PACE_S
         while time.monotonic() < until_s:
-            began_s = min(began_s, time.monotonic() - (self._up.played_ms() - BEGIN_MS) / 1000 / SPEED)
+            played_ms = self._up.played_ms()
+            if played_ms > BEGIN_MS:
+                began_s = min(began_s, time.monotonic() - (played_ms - BEGIN_MS) / 1000 / SPEED)
             time.sleep(0.05)
         return began_s
 

@@ -113,24 +113,31 @@ class Bucket:
     def commit(self) -> Iterator[tuple[str, Stored | None]]:
         """Everything that changed since the last commit, None for dropped jobs; then starts anew from there."""
         for key, live in self._changed.items():
-            yield key, None if live.state is None else Stored(self._operator.encode(live.state), live.timers)
-            live.steps.clear()
+            if live.state is None:
+                del self._live[key]
+                yield key, None
+            else:
+                yield key, Stored(self._operator.encode(live.state), live.timers)
+                live.steps.clear()
         self._changed = {}
 
     def forget(self, keep: Callable[[str], bool]) -> None:
         """Lets go of decoded states that `keep` does not want in memory; only right after a commit."""
-        self._live = {key: live for key, live in self._live.items() if live.state is not None and keep(key)}
+        self._live = {key: live for key, live in self._live.items() if keep(key)}
 
     def open_states(self) -> int:
-        """Decoded states in memory."""
+        """Decoded states in memory; those dropped since the last commit are among them."""
         return len(self._live)
 
     def _open(self, key: str, job: JobRef | None) -> _Live:
+        """What is known of a job, or without `job` possibly nothing: that is not remembered."""
         live = self._live.get(key)
         if live is None:
             stored = self._store.get(key)
             state = None if stored is None else self._operator.decode(stored.data)
-            live = self._live[key] = _Live(state, dict(stored.timers) if stored else {})
+            live = _Live(state, dict(stored.timers) if stored else {})
+            if stored or job is not None:
+                self._live[key] = live
         if live.state is None and job is not None:
             live.state = self._operator.zero(self._cluster, job, self.now)
             live.steps.append((job, self.now))

@@ -99,9 +99,13 @@ class Scribe:
             self._unblock()
 
     def checkpoint(self, now_ms: int) -> None:
-        """As `flush`, and moves the checkpoint behind what is durable."""
+        """As `flush`, and moves the checkpoint behind what is durable.
+
+        Of a recording nothing that is known is stored: it is always taken in from its first beat.
+        """
+        changes = self._mirror.take_changes()
         if self._beats is None:
-            self._known = _merged(self._known, self._mirror.take_changes())
+            self._known = _merged(self._known, changes)
             known, watches = self._known, self._follower.checkpoints()
         elif self._beats > self._skip:
             known, watches = None, [Watch(REPLAY, str(self._beats), now_ms)]

@@ -37,7 +37,7 @@ def is_placeholder(uid: str) -> bool:
     return uid.startswith("name:")
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def bucket_of(cluster: str, namespace: str, name: str) -> int:
     """0 to 255, from the first 8 bytes of blake2b over cluster, namespace and name, separated by NUL."""
     digest = blake2b(f"{cluster}\0{namespace}\0{name}".encode(), digest_size=64).digest()

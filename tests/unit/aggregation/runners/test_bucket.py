@@ -186,3 +186,16 @@ def test_poison_at_any_place_never_escapes(words):
         machine.take(word, n)
     machine.commit()
     assert len(machine.bucket.failures) == words.count("boom")
+
+
+def test_of_a_dropped_job_nothing_stays_in_memory():
+    machine = Machine()
+    machine.take("alarm:50", 10)
+    machine.commit()
+    assert machine.bucket.open_states() == 1
+    machine.take("drop", 20)
+    machine.commit()
+    assert machine.bucket.open_states() == 0
+    machine.bucket.advance(60)  # the timer that it had set and never took back
+    machine.commit()
+    assert machine.bucket.open_states() == 0
