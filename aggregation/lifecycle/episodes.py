@@ -1,7 +1,7 @@
 """Episodes: when a wait begins, ends, turns out to be none, or has to be taken up again.
 
 The first begins with the earliest creation among job object, groups and pods (rule P3), and ends when the minimum is
-placed. A later one begins at the loss that takes the job below its minimum, or when it is suspended or evicted (rule
+placed, or is lowered to what is placed. A later one begins at the loss that takes the job below its minimum, or when it is suspended or evicted (rule
 P12). A job that ends while it waits has cancelled the wait; a later wait in which no pod was placed yet was then none at
 all, only the last pods going, and is removed.
 """
@@ -102,7 +102,7 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
         if episode.number == 1 or episode.vanished_ms is not None:
             _start_again(state, episode)
         if episode.minimum != least:
-            episode.minimum, episode.dirty = least, True
+            _ask_for(episode, least, sight)
         _note_placed(state, episode, noted)
         if least is not None and not _held(state):
             _end(state, episode, least, sight.at_ms)
@@ -119,6 +119,13 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
     if episode.running_ms is None and episode.phase == SCHEDULED:
         _note_running(state, episode)
     return False
+
+
+def _ask_for(episode: Episode, least: int | None, sight: Sight) -> None:
+    """The minimum is another one, or known at last."""
+    if least is not None and episode.minimum is not None and least < episode.minimum:
+        episode.lowered_ms = sight.at_ms
+    episode.minimum, episode.dirty = least, True
 
 
 def _start_again(state: JobState, episode: Episode) -> None:
@@ -193,7 +200,7 @@ def _placed_at(state: JobState, episode: Episode, least: int) -> int | None:
         return None
     times = counts.placed_times(state)
     needed = least - state.counts.succeeded_gone
-    return max(times[needed - 1] if 0 < needed <= len(times) else 0, episode.start_ms)
+    return max(times[needed - 1] if 0 < needed <= len(times) else 0, episode.start_ms, episode.lowered_ms)
 
 
 def _close(episode: Episode, phase: str, end_ms: int) -> None:

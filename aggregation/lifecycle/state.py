@@ -65,6 +65,8 @@ class Episode(msgspec.Struct, array_like=True, gc=False):
     minimum: int | None = None
     named: tuple[str, str] = ("", "")
     """Tenant and queue in the rows written."""
+    lowered_ms: int = 0
+    """When fewer pods became enough while it lasted; until then it waited for more."""
 
     @property
     def open(self) -> bool:

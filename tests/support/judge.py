@@ -61,6 +61,8 @@ class Judge:
         self.last_failed = -1
         self.waits: list[Wait] = []
         self.loss = (0, "")
+        self.asked: int | None = None
+        self.lowered = 0
         self._renewed = False
 
     # what is known
@@ -258,6 +260,9 @@ class Judge:
         least = self.minimum()
         placed = self.placed_now()
         end = self._end_of_job()
+        if self.waits and self.waits[-1].end_ms is None and self.asked is not None and least is not None:
+            self.lowered = self.at if least < self.asked else self.lowered
+        self.asked = least
         if not self.waits:
             if end is None and (
                 self.groups() or self.job.uid in self.shapes or set(self.waiting()) | set(placed) - self.succeeded
@@ -273,7 +278,7 @@ class Judge:
                 when = sorted(self.placed[uid] for uid in placed if uid in self.pods())
                 needed = least - (len(placed) - len(when))
                 ended = when[needed - 1] if needed > 0 else wait.start_ms
-                self.waits[-1] = wait._replace(end_ms=max(ended, wait.start_ms), phase="scheduled")
+                self.waits[-1] = wait._replace(end_ms=max(ended, wait.start_ms, self.lowered), phase="scheduled")
             elif end is not None:
                 self._cut(wait, *end)
         self._again(lost, placed, least)

@@ -96,7 +96,7 @@ class Life:
         if self.root in ("volcano", "volcano gang"):
             options += [self.group, self.group, self.refuse, self.queue]
         if self.root == "batch" and story.job.name in story.objects:
-            options += [self.suspend, self.finish]
+            options += [self.suspend, self.finish, self.resize]
         if story.job.name in story.objects and self.root != "pod":
             options += [self.delete_job]
         return options
@@ -211,6 +211,11 @@ class Life:
         self.story.put(
             "Job", BATCH, self.story.job.name, spec={"suspend": on}, status={"conditions": [stopped]}, **self.sight()
         )
+
+    def resize(self) -> None:
+        size = self.draw(st.integers(1, 4))
+        spec = {"parallelism": size, "completions": size}
+        self.story.put("Job", BATCH, self.story.job.name, spec=spec, **self.sight())
 
     def finish(self) -> None:
         type_ = self.draw(st.sampled_from(("Complete", "Failed")))

@@ -36,6 +36,20 @@ def test_p2_a_group_without_gang_leaves_the_minimum_to_the_job():
     assert (story.tell().wait["minimum"], story.tell().wait["phase"]) == (2, "waiting")
 
 
+def test_p2_a_minimum_that_is_lowered_ends_the_wait_at_that_moment_and_not_before():
+    story = Story().batch_job(parallelism=3).after(10).pod("a", node="n").pod("b", node="n").pod("c", text=SHORT)
+    story.after(9000).batch_job(parallelism=2)
+    told = story.tell()
+    assert (told.wait["phase"], at(told.wait, "ended_at"), told.wait["minimum"]) == ("scheduled", 9010, 2)
+    assert told.reasons() == [("insufficient_resource", None, "cpu")]
+
+
+def test_p2_a_lowered_minimum_that_is_not_placed_yet_ends_the_wait_when_it_is():
+    story = Story().batch_job(parallelism=4).after(10).pod("a", node="n").after(5000).batch_job(parallelism=2)
+    wait = story.after(4000).pod("b", node="n").tell().wait
+    assert (wait["phase"], at(wait, "ended_at")) == ("scheduled", 9010)
+
+
 def test_p2_a_job_whose_object_is_not_seen_has_no_minimum_and_ends_no_wait():
     story = Story().pod("a", node="n").after(20).batch_job(parallelism=2)
     wait = story.tell().wait
