@@ -9,7 +9,8 @@ back. What it must hold to:
 - Between two lists only `Frames` change anything. `Bookmark` moves the version and nothing else.
 - `Expired`: the server does not know our version any more; the list that follows shows what became of everything, but
   not what happened between `from_ms` and that list.
-- `Forbidden`, `NotServed`, `Retrying`: nothing comes for now; `Back` when it does again.
+- `Retrying`: nothing comes for now; `Back` when it does again. `Forbidden` and `NotServed` come once in such a time,
+  when the server has refused for long enough that it can be believed.
 """
 
 from __future__ import annotations

@@ -24,8 +24,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     list_read_timeout_s: float = 60.0
     backoff_first_s: float = 0.5
     backoff_cap_s: float = 30.0
+    away_cap_s: float = 5.0
+    """Between tries while nobody takes connections: they cost next to nothing, and people wait for the first answer."""
     slow_retry_s: float = 60.0
-    """Between tries of a collection that is forbidden or not served."""
+    """Between tries of a collection that stays forbidden or not served."""
+    believed_after_s: float = 5.0
+    """How long what came before must be refused until that is told: a server that starts refuses everything at first."""
     settled_s: float = 5.0
     """A stream that lived this long, or brought something, ends the row of failures."""
     ahead_tries: int = 3

@@ -380,9 +380,9 @@ class Reflector:
         self.progress.retries += 1
         self.progress.state = _STATES.get(step.action, State.RETRYING)
         now_ms, error = self._time.now_ms(), self.progress.error
-        if step.is_new and step.action is Action.DISABLE_KEEP_OTHERS:
+        if step.is_news and step.action is Action.DISABLE_KEEP_OTHERS:
             yield tell.Forbidden(now_ms, error)
-        elif step.is_new and step.action is Action.NOT_SERVED:
+        elif step.is_news and step.action is Action.NOT_SERVED:
             yield tell.NotServed(now_ms, error)
             if self._version:
                 self._forget_version(Why.SERVED_AGAIN)

@@ -3,6 +3,10 @@
 A *row* of failures ends with a stream that lived or brought something (`settled`), not with a call that returned: a
 server that answers every list and cuts every watch must still be met with longer and longer waits. *Trouble* is what
 people see: it begins with the first failure and is over with the first success (`over`).
+
+Each way to fail has a row of its own, since a server that comes up fails in one way after the other: it takes no
+connections, then says 503, and then, until it has read its roles, 403 to everybody. Waits that grew in one row say
+nothing about the next. For the same reason a refusal of what came before is believed only once it has lasted.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from pipeline.kubeapi.statuses import Action, Problem
 MAX_RETRY_AFTER_S: Final = 300.0
 """However long a server asks us to wait, we look again after this."""
 
-_SLOW = (Action.DISABLE_KEEP_OTHERS, Action.NOT_SERVED)
+_REFUSALS = (Action.DISABLE_KEEP_OTHERS, Action.NOT_SERVED)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -31,8 +35,8 @@ class Step(msgspec.Struct, frozen=True):
     action: Action
     wait_s: float
     attempt: int
-    is_new: bool
-    """The trouble before was none, or another one."""
+    is_news: bool
+    """The trouble before was none or another one, and it is to be believed."""
     expired: Why | None = None
 
 
@@ -41,12 +45,17 @@ class Trouble:
 
     def __init__(self, options: Options, dice: Callable[[], float]) -> None:
         self._options = options
-        self._backoff = Backoff(options.backoff_first_s, options.backoff_cap_s, dice)
+        self._away = Backoff(options.backoff_first_s, options.away_cap_s, dice)
+        self._failing = Backoff(options.backoff_first_s, options.backoff_cap_s, dice)
+        self._refusing = Backoff(options.backoff_first_s, options.slow_retry_s, dice)
         self._relists = Backoff(options.backoff_first_s, options.backoff_cap_s, dice)
         self._ahead_answers = 0
         self._token_refreshed = False
         self._action: Action | None = None
         self._since_s = 0.0
+        self._action_since_s = 0.0
+        self._is_told = False
+        self._has_worked = False
 
     def met(self, doing: Doing, error: Transient | Terminal, now_s: float) -> Step:
         """What to do about `error`. A list has no version that could have expired: it is only tried again."""
@@ -55,16 +64,17 @@ class Trouble:
             return self._relist(Why.AHEAD if problem.ahead else Why.EXPIRED)
         if self._action is None:
             self._since_s = now_s
-        is_new = action is not self._action
-        self._action = action
+        is_news = self._is_news(action, now_s)
         if action is Action.REFRESH_TOKEN and not self._token_refreshed:
             self._token_refreshed = True
-            return Step(action, 0.0, self._backoff.attempts, is_new)
-        wait_s = self._backoff.next_wait_s(at_least_s=self._asked_s(action, problem))
-        return Step(action, wait_s, self._backoff.attempts, is_new)
+            return Step(action, 0.0, self._attempts, is_news)
+        asked_s = min(problem.retry_after_s or 0.0, MAX_RETRY_AFTER_S)
+        wait_s = self._row(doing, action, error).next_wait_s(at_least_s=asked_s)
+        return Step(action, wait_s, self._attempts, is_news)
 
     def over(self, now_s: float) -> float | None:
         """Something succeeded: seconds since the trouble began, or None if there was none."""
+        self._has_worked = True
         if self._action is None:
             return None
         self._action = None
@@ -72,10 +82,30 @@ class Trouble:
 
     def settled(self) -> None:
         """A stream lived or brought something: the row of failures is over."""
-        self._backoff.reset()
-        self._relists.reset()
+        for row in (self._away, self._failing, self._refusing, self._relists):
+            row.reset()
         self._ahead_answers = 0
         self._token_refreshed = False
+
+    @property
+    def _attempts(self) -> int:
+        return self._away.attempts + self._failing.attempts + self._refusing.attempts
+
+    def _is_news(self, action: Action, now_s: float) -> bool:
+        if action is not self._action:
+            self._action, self._action_since_s, self._is_told = action, now_s, False
+        may_pass = action in _REFUSALS and self._has_worked
+        if self._is_told or (may_pass and now_s - self._action_since_s < self._options.believed_after_s):
+            return False
+        self._is_told = True
+        return True
+
+    def _row(self, doing: Doing, action: Action, error: Transient | Terminal) -> Backoff:
+        """A question that gets no answer costs nobody anything; a list that is cut, or a 500, may have cost much."""
+        if action in _REFUSALS:
+            return self._refusing
+        unanswered = doing is Doing.PROBE and isinstance(error, transport.ConnectionLost)
+        return self._away if unanswered or isinstance(error, transport.Unreachable) else self._failing
 
     def _may_catch_up(self, problem: Problem) -> bool:
         """A server that has not got to our version: perhaps it only lags."""
@@ -89,8 +119,4 @@ class Trouble:
         self._ahead_answers = 0
         first = self._relists.attempts == 0
         wait_s = self._relists.next_wait_s()
-        return Step(Action.RELIST, 0.0 if first else wait_s, self._relists.attempts, is_new=True, expired=why)
-
-    def _asked_s(self, action: Action, problem: Problem) -> float:
-        asked_s = min(problem.retry_after_s or 0.0, MAX_RETRY_AFTER_S)
-        return max(asked_s, self._options.slow_retry_s) if action in _SLOW else asked_s
+        return Step(Action.RELIST, 0.0 if first else wait_s, self._relists.attempts, is_news=True, expired=why)

@@ -20,11 +20,14 @@ from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.progress import State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
+from pipeline.kubeapi.transport import ConnectionLost, Unreachable
 from tests.support.scripted_api import Exchange, ScriptedApi, Then, chunks, page, status
 from tests.support.scripted_transport import bookmark, frame, pod
 
 PODS = Collection(Resource("", "v1", "pods", "Pod"))
-QUICK = Options(silent_s=5.0, backoff_first_s=0.02, backoff_cap_s=0.1, slow_retry_s=0.1, settled_s=0.5)
+QUICK = Options(
+    silent_s=5.0, backoff_first_s=0.02, backoff_cap_s=0.1, slow_retry_s=0.1, settled_s=0.5, believed_after_s=0.3
+)
 ADDED = frame("ADDED", pod("资源", "11"))
 
 
@@ -170,6 +173,17 @@ def test_a_server_that_comes_back_after_refusing_everybody(api: ScriptedApi, tmp
         until(lambda: len(watcher.of(tell.WatchStarted)) == 2)
     assert len(watcher.of(tell.Retrying)) == 4
     assert len(watcher.of(tell.Back)) == 1
+
+
+def test_a_port_that_takes_no_connection_is_told_from_an_answer_that_is_cut(api: ScriptedApi, tmp_path: Path) -> None:
+    api.lists.will(chunks(b"{", then=Then.RESET))
+    with contextlib.closing(client_of(api, tmp_path)) as client, pytest.raises(ConnectionLost) as cut:
+        client.get(PODS.path)
+    with ScriptedApi() as gone:
+        pass
+    with contextlib.closing(client_of(gone, tmp_path)) as client, pytest.raises(Unreachable, match="refused"):
+        client.get(PODS.path)
+    assert not isinstance(cut.value, Unreachable)
 
 
 def test_an_expired_version_is_listed_again_even_if_the_list_fails_first(api: ScriptedApi, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from tests.support.cluster import Cluster, poll
 
 pytestmark = pytest.mark.services
 
-QUICK = Options(backoff_first_s=0.1, backoff_cap_s=0.5, slow_retry_s=0.3, settled_s=0.5)
+QUICK = Options(backoff_first_s=0.1, backoff_cap_s=0.5, slow_retry_s=0.3, settled_s=0.5, believed_after_s=0.3)
 MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
 PODS = Resource("", "v1", "pods", "Pod")

@@ -17,6 +17,7 @@ Tests that need no control over the servers also run against the cluster that `K
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import http.client
 import json
@@ -249,6 +250,27 @@ class Cluster:
         revision = self._etcd("kv/range", {"key": "eA=="})["header"]["revision"]
         self._etcd("kv/compaction", {"revision": revision, "physical": True})
         return str(revision)
+
+    def store(self, key: str, value: Any) -> None:
+        """Writes an object (None: deletes it) behind the API server's back, as another server of the cluster would.
+
+        `key` is the one below `/registry/`, such as `pods/NAMESPACE/NAME`.
+        """
+        name = base64.b64encode(f"/registry/{key}".encode()).decode()
+        if value is None:
+            self._etcd("kv/deleterange", {"key": name})
+        else:
+            self._etcd("kv/put", {"key": name, "value": base64.b64encode(json.dumps(value).encode()).decode()})
+
+    def expire_versions(self) -> None:
+        """To be called while the API server is down: no watch of before can be resumed when it is up again.
+
+        Its caches begin at etcd's revision, which is beyond anybody's version then; events have no cache, so what is
+        older is compacted too.
+        """
+        for number in range(3):  # a watch asks for what follows its version, and that must be compacted as well
+            self.store(f"kube-collector-tests/{number}", {})
+        self.compact()
 
     @property
     def ca(self) -> Path:

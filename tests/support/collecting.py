@@ -22,7 +22,7 @@ from pipeline.records.envelope import EventRecord, GapRecord, ObjectRecord, Reco
 from pipeline.records.events import EventSeen
 from pipeline.records.objects import ObjectChange
 
-QUICK = Options(backoff_first_s=0.05, backoff_cap_s=0.3, slow_retry_s=0.3, settled_s=0.3)
+QUICK = Options(backoff_first_s=0.05, backoff_cap_s=0.3, slow_retry_s=0.3, settled_s=0.3, believed_after_s=0.3)
 
 
 class Collecting:

@@ -13,7 +13,7 @@ from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.progress import State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
-from pipeline.kubeapi.transport import ConnectionLost, StreamSilent, Untrusted
+from pipeline.kubeapi.transport import ConnectionLost, StreamSilent, Unreachable, Untrusted
 from tests.support.scripted_transport import (
     FakeClock,
     ScriptedTransport,
@@ -302,27 +302,48 @@ def test_a_refused_token_does_not_make_a_hot_loop_when_probes_are_allowed() -> N
     assert run.clock.waits_s[:4] == [0.5, 1, 2, 4]
 
 
-def test_a_forbidden_collection_is_told_once_and_tried_slowly() -> None:
-    lists = [refused(403, "Forbidden", "pods is forbidden")] * 3 + [page("10")]
+def test_a_forbidden_collection_is_told_once_and_tried_ever_more_slowly() -> None:
+    lists = [refused(403, "Forbidden", "pods is forbidden")] * 10 + [page("10")]
     run = Run(lists=lists, streams=[Stream(60.0)])
     assert [each.message for each in run.of(tell.Forbidden)] == ["403 Forbidden: pods is forbidden"]
-    assert run.clock.waits_s[:3] == [60.0] * 3
-    assert [each.after_s for each in run.of(tell.Back)] == [180.0]
+    assert run.names[:2] == ["ListStarted", "Forbidden"], "what never came may be told at once"
+    assert run.clock.waits_s[:10] == [0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert [each.after_s for each in run.of(tell.Back)] == [243.5]
+
+
+@pytest.mark.parametrize("code", [403, 404])
+def test_a_server_that_starts_and_refuses_everything_at_first_is_watched_again_within_seconds(code: int) -> None:
+    away = [Unreachable("refused")] * 12
+    starting = [refused(503), refused(code, "", "no role is known yet"), refused(code), page("11")]
+    run = Run(lists=[page("10")], streams=[Stream(ADDED, ConnectionLost("cut")), Stream(60.0)], probes=away + starting)
+    assert run.clock.waits_s[:13] == [0.5, 0.5, 1, 2, 4, 5, 5, 5, 5, 5, 5, 5, 5], "while it is away"
+    assert run.clock.waits_s[13:16] == [1, 0.5, 1], "once it answers"
+    assert run.watched_from[:2] == ["10", "11"]
+    assert [run.of(kind) for kind in (tell.Forbidden, tell.NotServed, tell.Expired)] == [[], [], []]
+    assert len(run.of(tell.Back)) == 1
+
+
+def test_what_came_before_and_stays_refused_is_told_once() -> None:
+    streams = [Stream(ADDED), *[refused(403, "Forbidden", "cannot watch")] * 9, Stream(60.0)]
+    run = Run(lists=[page("10")], streams=streams)
+    first, told = run.of(tell.Retrying)[0], run.of(tell.Forbidden)
+    assert [each.at_ms - first.at_ms for each in told] == [7500], "the first try after five seconds"
+    assert run.progress.retries >= 9
 
 
 def test_a_watch_that_alone_is_forbidden_is_no_back_and_forth() -> None:
-    run = Run(lists=[page("10")], streams=[refused(403, "Forbidden", "cannot watch")] * 3 + [Stream(60.0)])
+    run = Run(lists=[page("10")], streams=[refused(403, "Forbidden", "cannot watch")] * 6 + [Stream(60.0)])
     assert len(run.of(tell.Forbidden)) == 1
     assert len(run.of(tell.Back)) == 1
-    assert run.watched_from[:4] == ["10"] * 4
+    assert run.watched_from[:7] == ["10"] * 7
 
 
 def test_a_kind_that_is_gone_is_listed_anew_when_it_is_back() -> None:
     gone = refused(404, "", "404 page not found")
-    run = Run(lists=[page("10"), gone, page("50")], streams=[Stream(ADDED), gone, Stream(60.0)])
+    run = Run(lists=[page("10"), gone, page("50")], streams=[Stream(ADDED), *[gone] * 5, Stream(60.0)])
     assert len(run.of(tell.NotServed)) == 1
     assert [each.why for each in run.of(tell.ListStarted)] == [Why.START, Why.SERVED_AGAIN]
-    assert run.watched_from[:3] == ["10", "11", "50"]
+    assert run.watched_from[:7] == ["10", *["11"] * 5, "50"]
 
 
 def test_the_servers_wish_to_wait_is_kept_within_bounds() -> None:

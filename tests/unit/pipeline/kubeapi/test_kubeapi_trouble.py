@@ -7,7 +7,7 @@ from pipeline.kubeapi.backoff import Backoff
 from pipeline.kubeapi.happenings import Doing, Why
 from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.statuses import Action
-from pipeline.kubeapi.transport import ConnectionLost
+from pipeline.kubeapi.transport import ConnectionLost, Unreachable
 from pipeline.kubeapi.trouble import Trouble
 from tests.support.scripted_transport import refused
 
@@ -43,8 +43,44 @@ def test_trouble_lasts_from_the_first_failure_to_the_first_success() -> None:
 def test_trouble_is_new_when_it_is_of_another_sort() -> None:
     row = trouble()
     forbidden = refused(403, "Forbidden")
-    met = [row.met(Doing.LIST, error, 0.0).is_new for error in (LOST, LOST, forbidden, forbidden, LOST)]
+    met = [row.met(Doing.LIST, error, 0.0).is_news for error in (LOST, LOST, forbidden, forbidden, LOST)]
     assert met == [True, False, True, False, True]
+
+
+def test_a_refusal_is_believed_at_once_unless_something_came_before() -> None:
+    forbidden = refused(403, "Forbidden")
+    first, later = trouble(), trouble()
+    later.over(0.0)
+    assert [first.met(Doing.LIST, forbidden, at_s).is_news for at_s in (0.0, 4.9, 5.0, 9.0)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert [later.met(Doing.WATCH, forbidden, at_s).is_news for at_s in (0.0, 4.9, 5.0, 9.0)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert later.over(10.0) == 10.0
+    assert not later.met(Doing.WATCH, forbidden, 11.0).is_news, "it is another time"
+
+
+def test_each_way_to_fail_has_waits_of_its_own() -> None:
+    row, away = trouble(), Unreachable("refused")
+    assert [row.met(Doing.PROBE, away, 0.0).wait_s for _ in range(6)] == [0.5, 1, 2, 4, 5, 5]
+    assert [row.met(Doing.WATCH, refused(503), 0.0).wait_s for _ in range(2)] == [0.5, 1]
+    assert [row.met(Doing.WATCH, refused(403), 0.0).wait_s for _ in range(2)] == [0.5, 1]
+    assert row.met(Doing.PROBE, LOST, 0.0).attempt == 11
+    row.settled()
+    assert row.met(Doing.PROBE, away, 0.0).wait_s == 0.5
+
+
+def test_a_list_that_is_cut_may_have_cost_the_server_much_and_a_question_that_is_cut_has_not() -> None:
+    lists, probes = trouble(), trouble()
+    assert [lists.met(Doing.LIST, LOST, 0.0).wait_s for _ in range(8)][-1] == 30
+    assert [probes.met(Doing.PROBE, LOST, 0.0).wait_s for _ in range(8)][-1] == 5
 
 
 def test_a_second_expiry_in_a_row_waits_and_a_settled_stream_ends_the_row() -> None:
