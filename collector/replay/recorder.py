@@ -44,6 +44,7 @@ class Recorder:
         self._kinds = {kind.name: kind for kind in kinds}
         self._annotations = annotations
         self._files: dict[str, gzip.GzipFile] = {}
+        self._unflushed: set[str] = set()
         self._not_served: dict[str, tell.NotServed] = {}
         self._last_ms = 0
         self.lines = 0
@@ -60,6 +61,15 @@ class Recorder:
             return
         for line in self._lines(kind, happening):
             self._write(watch, happening.at_ms, line)
+
+    def flush(self) -> None:
+        """Hands what was taken so far to the system: a recorder that is killed after that has left it on disk.
+
+        Raises OSError as `take`.
+        """
+        for watch in self._unflushed:
+            self._files[watch].flush()
+        self._unflushed.clear()
 
     def close(self) -> None:
         """Ends the files and writes the manifest. Raises OSError as `take`."""
@@ -85,6 +95,7 @@ class Recorder:
                 self._write(watch, absent.at_ms, _request(self._kinds[watch], absent.at_ms, "", 404))
                 self._write(watch, absent.at_ms, {"error": _status(404, "NotFound", absent.message)})
         self._files[watch].write(msgspec.json.encode({"t": at_ms, "watch": watch, **line}) + b"\n")
+        self._unflushed.add(watch)
         self._last_ms = max(self._last_ms, at_ms)
         self.lines += 1
 

@@ -7,6 +7,9 @@ name the files that a replay reads (`{"files": […]}`). Without it: one file a
 resource, `events.k8s.io` before core, and no file whose name ends in `-watchlist` or `-late`.
 
 Lines of all files are merged by (t, file name, line number): one order, the same in every replay.
+
+A recorder that is killed leaves files that end in the middle. Each is read up to its last whole line, and that is told. A
+file that is damaged before its end is an error: what follows would make no sense without what is missing.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ from __future__ import annotations
 import gzip
 import heapq
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +32,9 @@ from pipeline.kubeapi import frames, statuses
 from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.happenings import Doing, Happening, How, Why
 from pipeline.records import times
+from pipeline.telemetry import logs
 
+log = logs.get(__name__)
 _PATH = re.compile(r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)/(?:namespaces/[^/]+/)?(?P<plural>[^/]+)$")
 _ASIDE = ("-watchlist", "-late")
 _EVENTS = "events.events.k8s.io"
@@ -232,7 +239,7 @@ class _Watch:
 
 def _happenings(path: Path, watch: str) -> Iterator[Played]:
     follower = _Watch()
-    for number, line in _lines(path):
+    for number, line in _lines(path, partial(_tell_cut, path.name)):
         try:
             for happening in follower.take(line):
                 yield Played(line.t, watch, happening)
@@ -244,19 +251,39 @@ def _happenings(path: Path, watch: str) -> Iterator[Played]:
             ) from error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Line]]:
+def _lines(path: Path, cut: Callable[[int], object] = lambda lines: None) -> Iterator[tuple[int, Line]]:
+    """Numbered lines, up to where the file was cut off; `cut` is told how many those are."""
     number = 0
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
             for number, data in enumerate(stream, 1):
-                if data.strip():
+                if _is_torn(data):
+                    cut(number - 1)
+                elif data.strip():
                     yield number, _line.decode(data)
-    except (OSError, EOFError, msgspec.MsgspecError) as error:
+    except EOFError:
+        cut(number)
+    except (OSError, zlib.error, msgspec.MsgspecError) as error:
         raise UserError(
             f"the recording cannot be read: {error}",
             where=f"{path.name}:{number + (not isinstance(error, msgspec.MsgspecError))}",
             fix="Record it again, or remove the line.",
         ) from error
+
+
+def _is_torn(data: bytes) -> bool:
+    """Whether this is a part of a line; a last line may lack only its newline."""
+    if data.endswith(b"\n"):
+        return False
+    try:
+        _line.decode(data)
+    except msgspec.MsgspecError:
+        return True
+    return False
+
+
+def _tell_cut(file: str, lines: int) -> None:
+    log.warning("recording_cut", file=file, lines=lines, why="the recorder was killed, or the file is not all there")
 
 
 def _manifest(folder: Path) -> Manifest:
@@ -276,10 +303,11 @@ def _chosen(folder: Path, wanted: list[str]) -> list[tuple[str, Path]]:
         missing = [path.name for path in paths if not path.exists()]
         if missing:
             raise UserError(f"the manifest names files that are not there: {', '.join(missing)}", where=str(folder))
-        return [(_resource_of(path), path) for path in paths]
+        return [(_resource_of(path), path) for path in paths if not _is_empty(path)]
     by_resource: dict[str, Path] = {}
     for path in sorted(folder.glob("*.ndjson*")):
-        if path.suffix in (".ndjson", ".gz") and not path.name.split(".")[0].endswith(_ASIDE):
+        aside = path.name.split(".")[0].endswith(_ASIDE)
+        if path.suffix in (".ndjson", ".gz") and not aside and not _is_empty(path):
             by_resource.setdefault(_resource_of(path), path)
     if _EVENTS in by_resource:
         by_resource.pop(_CORE_EVENTS, None)
@@ -288,6 +316,14 @@ def _chosen(folder: Path, wanted: list[str]) -> list[tuple[str, Path]]:
             "no recorded watch is in this folder", where=str(folder), fix="Name a folder of NAME.ndjson.gz files."
         )
     return sorted(by_resource.items(), key=lambda item: item[1].name)
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether nothing of a file came to the disk before its recorder was killed; that is told."""
+    if any(True for _ in _lines(path)):
+        return False
+    _tell_cut(path.name, 0)
+    return True
 
 
 def _resource_of(path: Path) -> str:

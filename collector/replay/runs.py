@@ -29,6 +29,8 @@ from pipeline.telemetry import logs
 
 _TURN_S = 0.2
 _STOP_S = 1.0
+_FLUSH_S = 2.0
+"""What a recorder that is killed loses at most; more often, and the files would be larger."""
 
 
 def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterable[str] | None) -> int:
@@ -93,11 +95,15 @@ def _connect(live: Live, host: str, recorder: Recorder) -> None:
 
 def _listen(live: Live, recorder: Recorder, until_s: float, stop: threading.Event) -> None:
     """Until the time is up; then what was told before."""
+    flushed_s = clock.monotonic_s()
     try:
-        while clock.monotonic_s() < until_s and not stop.is_set():
+        while (now_s := clock.monotonic_s()) < until_s and not stop.is_set():
             told = live.told.take(_TURN_S)
             if told is not None:
                 recorder.take(*told)
+            if now_s - flushed_s >= _FLUSH_S:
+                recorder.flush()
+                flushed_s = now_s
         live.stop(_STOP_S)
         while (told := live.told.take()) is not None:
             recorder.take(*told)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -296,10 +297,30 @@ def test_a_wrong_recording_is_named_with_the_line(tmp_path: Path, command: list[
     folder.mkdir()
     code, lines = failed(*command, str(folder), *own)
     assert (code, lines[0]) == (1, f"Error: {folder}: no recorded watch is in this folder")
-    (folder / "pods.ndjson").write_text('{"t":1,"watch":"pods","request":{"target":"/api/v1/pods"}}\n{"t":2,"li')
+    (folder / "pods.ndjson").write_text('{"t":1,"watch":"pods","request":{"target":"/api/v1/pods"}}\n{"t":2,"li\n')
     code, lines = failed(*command, str(folder), *own)
     assert (code, lines[0].startswith("Error: pods.ndjson:2: the recording cannot be read: ")) == (1, True)
     assert lines[1] == "  Record it again, or remove the line."
+
+
+def test_a_recorder_that_was_killed_leaves_a_recording_that_is_played_up_to_the_cut(
+    run: Callable[..., Process], api: ScriptedApi, tmp_path: Path
+) -> None:
+    names = [f"p{n}" for n in range(5)]
+    api.lists.will(page("1"), page("9", *[pod(name, str(n)) for n, name in enumerate(names, 1)]))  # nodes, then pods
+    folder, data = tmp_path / "recording", tmp_path / "data"
+    recorder = run("record", str(folder), "--kubeconfig", kubeconfig(tmp_path, api))
+    poll("the pods are on disk", lambda: b'"p4"' in on_disk(folder / "pods.ndjson.gz"))
+    recorder.kill()
+    replay = run("replay", str(folder), "--set", f"data_dir={data}", "--set", "collector.spool.min_free_bytes=0")
+    assert replay.end(limit_s=60.0) == 0, replay.said
+    assert objects(data) == names
+    assert "recording_cut" in replay.said and "pods.ndjson.gz" in replay.said and "was killed" in replay.said
+
+
+def on_disk(archive: Path) -> bytes:
+    """What can be had of an archive that is still written."""
+    return zlib.decompressobj(wbits=31).decompress(archive.read_bytes()) if archive.exists() else b""
 
 
 def test_a_recorder_that_nobody_lets_in_leaves_no_folder(api: ScriptedApi, tmp_path: Path) -> None:

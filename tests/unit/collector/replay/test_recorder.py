@@ -63,6 +63,17 @@ def names(records: list[Record]) -> list[str]:
     return [record.data.name for record in records if isinstance(record, ObjectRecord)]
 
 
+def test_what_was_flushed_can_be_replayed_though_the_recorder_was_killed(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "r", "prod", KINDS, frozenset())
+    recorder.take(PODS, tell.ListStarted(BEGIN_MS, Why.START))
+    recorder.take(PODS, page(BEGIN_MS + 1, "Pod", versioned(pod("a"))))
+    recorder.flush()
+    recorder.take(PODS, change(BEGIN_MS + 2, "ADDED", versioned(pod("b"))))
+    assert names(records_of(list(Recording(tmp_path / "r")))) == ["a"]
+    recorder.close()
+    assert names(records_of(list(Recording(tmp_path / "r")))) == ["a", "b"]
+
+
 def test_a_kind_that_was_forbidden_keeps_nobody_waiting_in_the_replay(tmp_path: Path) -> None:
     told = recorded(
         tmp_path / "r",

@@ -119,10 +119,55 @@ def test_a_wrong_line_is_named_by_file_and_line(tmp_path, content, where):
     assert caught.value.where == where
 
 
-def test_a_cut_archive_is_a_clear_error(tmp_path):
-    whole = gzip.compress(b'{"t": 1, "request": {"target": "/api/v1/pods"}}\n' * 100)
-    (tmp_path / "pods.ndjson.gz").write_bytes(whole[:-20])
-    with pytest.raises(UserError, match="cannot be read"):
+REQUEST = b'{"t": 1, "request": {"target": "/api/v1/pods"}}\n'
+PAGE = b'{"t": 2, "list": {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": []}}\n'
+
+
+def cut_told(caplog):
+    return [(found.msg["file"], found.msg["lines"]) for found in caplog.records if "recording_cut" in str(found.msg)]
+
+
+def test_an_archive_cut_anywhere_is_read_to_there_and_that_is_told(tmp_path, caplog):
+    archive = tmp_path / "pods.ndjson.gz"
+    with gzip.open(archive, "wb") as file:
+        for line in (REQUEST, PAGE):
+            file.write(line)
+            file.flush()
+    whole = archive.read_bytes()
+    assert len(list(Recording(tmp_path))) == 2 and not cut_told(caplog)
+    counts = []
+    for size in range(10, len(whole)):  # less than a header comes from no recorder
+        archive.write_bytes(whole[:size])
+        caplog.clear()
+        try:
+            counts.append(len(list(Recording(tmp_path))))
+        except UserError as error:
+            assert "no recorded watch" in error.what
+            counts.append(0)
+        assert cut_told(caplog)[-1] == ("pods.ndjson.gz", counts[-1])
+    assert counts == sorted(counts) and set(counts) == {0, 1, 2}
+
+
+def test_a_last_line_that_is_not_whole_is_left_out_and_that_is_told(tmp_path, caplog):
+    (tmp_path / "pods.ndjson").write_bytes(REQUEST + PAGE[:-1])
+    assert len(list(Recording(tmp_path))) == 2 and not cut_told(caplog)
+    (tmp_path / "pods.ndjson").write_bytes(REQUEST + PAGE[:-20])
+    assert len(list(Recording(tmp_path))) == 1
+    assert cut_told(caplog) == [("pods.ndjson", 1)]
+
+
+def test_a_file_of_which_nothing_came_to_the_disk_is_left_out_and_that_is_told(tmp_path, caplog):
+    (tmp_path / "pods.ndjson").write_bytes(REQUEST + PAGE)
+    (tmp_path / "nodes.ndjson.gz").touch()
+    assert Recording(tmp_path).watches == ("pods",)
+    assert cut_told(caplog) == [("nodes.ndjson.gz", 0)]
+
+
+def test_an_archive_that_is_damaged_before_its_end_is_a_clear_error(tmp_path):
+    damaged = bytearray(gzip.compress(REQUEST + PAGE * 100))
+    damaged[40] ^= 0xFF
+    (tmp_path / "pods.ndjson.gz").write_bytes(damaged)
+    with pytest.raises(UserError, match="the recording cannot be read"):
         list(Recording(tmp_path))
 
 
