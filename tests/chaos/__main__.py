@@ -6,6 +6,7 @@ import argparse
 import random
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.chaos import lives, replays
@@ -22,10 +23,11 @@ def main() -> int:
     parser.add_argument("--speed", default="4x", help="pace of the replay while it is killed")
     parser.add_argument("--rate", type=float, default=3.0, help="changes a second that a live cluster is loaded with")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--keep", type=Path, help="folder for all that is written, which stays; else a temporary one")
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kube-collector-chaos-") as made:
-        folder = Path(made)
+    with ExitStack() as opened:
+        folder = given.keep or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="kube-collector-chaos-")))
         if given.what == "live":
             same = lives.run(folder, kills=given.kills or 24, seed=given.seed, rate=given.rate)
         else:

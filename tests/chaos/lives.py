@@ -44,6 +44,9 @@ QUIET_S = 10.0
 SAID_S = 40.0
 """New figures wait for ten seconds, and a disagreement is told after fifteen."""
 SECOND_MS = 1000
+TOLD = 10
+"""Of so many jobs of which something is wrong the whole story is told."""
+GAP_NEAR_MS = 30_000
 Row = dict[str, Any]
 
 
@@ -191,9 +194,23 @@ def _waits(pipeline: Pipeline, seen: Seen, all_gaps: dict[str, list[tuple[int, i
             continue
         parts = {name: found[uid] for name, found in tables.items()}
         wrong += [f"Job {uid}: {each}" for each in _wait(rows[0], states, placed.at_ms, parts)]
+    for uid in [uid for uid in seen.jobs if any(f" {uid}: " in each for each in wrong)][:TOLD]:
+        _tell(uid, seen, pod_gaps)
     counts = ", ".join(f"{name} {sum(map(len, found.values()))}" for name, found in tables.items())
     print(f"{len(seen.jobs)} jobs compared ({dict(phases)}); rows: {counts}")
     return wrong
+
+
+def _tell(uid: str, seen: Seen, gaps: list[tuple[int, int]]) -> None:
+    """The story of a job of which something is wrong, as the server told it."""
+    print(f"  Job {uid}: {', '.join(f'{state.type} {state.at_ms}' for state in seen.jobs[uid])}")
+    for states in seen.pods.values():
+        if _owner(states[0].object) == uid:
+            told = [f"{state.type} {state.at_ms}" + " bound" * (_bound_ms(state) is not None) for state in states]
+            print(f"    pod {states[0].object['metadata']['name']}: {', '.join(told)}")
+    begin_ms, end_ms = seen.jobs[uid][0].at_ms, seen.jobs[uid][-1].at_ms
+    near = [gap for gap in gaps if gap[1] >= begin_ms - GAP_NEAR_MS and gap[0] <= end_ms + GAP_NEAR_MS]
+    print(f"    gaps of pods: {near}")
 
 
 def _decisions(pipeline: Pipeline) -> list[str]:
@@ -265,10 +282,15 @@ def _promise(row: Row, meta: dict[str, Any], violations: list[Row]) -> list[str]
 
 
 def _guessed(row: Row, placed_ms: int, gaps: list[tuple[int, int]]) -> list[str]:
-    """Of a placement that nobody could see: it may pass for none, else it must lie in the gap that hid it."""
+    """Of a placement that nobody could see: it may pass for none, else it must lie in the gap that hid it.
+
+    Or it was seen after all, in the moment before the gap, and is told as it was.
+    """
     if row["phase"] == "cancelled":
         return []
     at_ms = _ms(row["scheduled_at"]) if row["phase"] == "scheduled" else -1
+    if -1 <= at_ms - placed_ms <= SECOND_MS:
+        return []
     for begin, end in gaps:
         if all(begin - SLACK_MS <= each <= end + SLACK_MS for each in (at_ms, placed_ms)):
             return []
