@@ -185,11 +185,13 @@ class Live:
     def _start(self, name: str, reflector: Reflector) -> None:
         self._reflectors = {**self._reflectors, name: reflector}  # read by other threads meanwhile
 
-        def tell(happening: Happening) -> None:
+        def put(happening: Happening) -> None:
+            if isinstance(happening, tell.Forbidden):
+                log.warning("kind_forbidden", kind=name, error=happening.message, fix="Apply `kube-collector rbac`.")
             if self._reflectors.get(name) is reflector:
                 self.told.put(name, happening)
 
-        self._run(partial(reflector.run, tell), f"watch {name}")
+        self._run(partial(reflector.run, put), f"watch {name}")
 
     def _run(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)

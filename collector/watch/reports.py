@@ -45,6 +45,7 @@ def measure(follower: Follower, progress: Mapping[str, Progress], now_ms: int) -
         else:
             catalogue.watch_events.labels(watch, what).inc(count)
     for name, each in progress.items():
+        catalogue.watch_forbidden.labels(name).set(each.state is State.FORBIDDEN)
         silent_ms = each.silent_ms(now_ms)
         if silent_ms is not None:
             catalogue.watch_last_event_age.labels(name).set(silent_ms / 1000)

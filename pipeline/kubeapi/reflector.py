@@ -136,7 +136,8 @@ class Reflector:
                 return
 
     def _begin_list(self) -> Happening:
-        self.progress.state = State.LISTING
+        if self.progress.state not in _REFUSED:  # one more try is not yet a list
+            self.progress.state = State.LISTING
         if self._list_open:
             return tell.ListRestarted(self._time.now_ms(), self._why)
         self._list_open = True
@@ -416,6 +417,7 @@ _NOT_UNDERSTOOD = (400, 422)
 _MOST_PATIENCE = 2
 """A list that brought nothing in time is given twice the time, then four times: some servers need minutes for events."""
 
+_REFUSED = (State.FORBIDDEN, State.NOT_SERVED)
 _STATES = {Action.DISABLE_KEEP_OTHERS: State.FORBIDDEN, Action.NOT_SERVED: State.NOT_SERVED}
 
 _BAD = ""

@@ -11,9 +11,10 @@ import pytest
 
 from collector.watch import inbox
 from pipeline.telemetry import catalogue
+from pipeline.telemetry.metrics import REGISTRY
 from tests.support.cluster import poll
 from tests.support.collecting import Collecting
-from tests.support.scripted_api import Exchange, ScriptedApi, Then, answer, chunks, page, serve
+from tests.support.scripted_api import Exchange, ScriptedApi, Then, answer, chunks, page, serve, status
 from tests.support.scripted_transport import frame, pod
 
 
@@ -46,6 +47,27 @@ def test_only_kinds_that_are_wanted_are_asked_for(tmp_path: Path) -> None:
         with Collecting(kubeconfig(tmp_path, api), tmp_path / "data", disabled_kinds=["pods"]) as collecting:
             poll("all kinds came", collecting.ready)
             assert {request.path for request in api.lists.requests} == {"/api/v1/nodes", "/api/v1/events"}
+
+
+def test_a_kind_that_is_forbidden_has_a_metric_and_a_log_line_until_it_is_allowed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def forbidden(kind: str) -> float | None:
+        return REGISTRY.get_sample_value("kube_collector_watch_forbidden", {"kind": kind})
+
+    with ScriptedApi() as api:
+        serve(api, "uid", "nodes", "pods")
+        pods = api.other("/api/v1/pods", status(403, "Forbidden", "pods is forbidden"))
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data") as collecting:
+            poll("it is told", lambda: forbidden("pods") == 1 and collecting.check("watch nodes"))
+            poll("and tried again", lambda: len(pods.requests) >= 4)
+            assert (forbidden("pods"), forbidden("nodes")) == (1, 0)
+            pods.will(page("10"), chunks(then=Then.SILENCE))
+            poll("it is allowed", collecting.ready)
+            poll("the metric is clear", lambda: forbidden("pods") == 0)
+    (told,) = [record.msg for record in caplog.records if "kind_forbidden" in str(record.msg)]
+    assert told["kind"] == "pods"
+    assert "pods is forbidden" in told["error"]
 
 
 def test_a_big_list_comes_page_by_page_and_no_faster_than_it_is_taken(

@@ -15,6 +15,7 @@ from collector.settings import ExtraKind, Spool
 from pipeline.log import LogReader
 from pipeline.records import codec
 from pipeline.records.envelope import EventRecord
+from pipeline.telemetry.metrics import REGISTRY
 from tests.support.cluster import Cluster, poll
 from tests.support.collecting import QUICK, Collecting
 from tests.support.proxy import Proxy
@@ -83,6 +84,11 @@ def exists(kube: Cluster, path: str) -> bool:
 
 def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def forbidden(kind: str) -> bool:
+    """What the metric says."""
+    return bool(REGISTRY.get_sample_value("kube_collector_watch_forbidden", {"kind": kind}))
 
 
 def assert_nothing_twice(collecting: Collecting) -> None:
@@ -231,11 +237,13 @@ def test_one_kind_that_is_forbidden_is_named_while_the_others_come_and_comes_whe
         assert not check.ok
         assert 'cannot list resource "pods"' in check.detail
         assert collecting.check("watch events.events.k8s.io").ok
+        assert (forbidden("pods"), forbidden("events.events.k8s.io")) == (True, False)
         more = kube.allow(
             "collector", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}], f"more-{team}"
         )
         poll("pods come", lambda: collecting.saw("Pod", "a"))
         poll("and are well", lambda: collecting.check("watch pods").ok)
+        poll("and the metric is clear", lambda: not forbidden("pods"))
     kube.forbid(role)
     kube.forbid(more)
 

@@ -20,6 +20,7 @@ from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.happenings import How
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
+from pipeline.kubeapi.statuses import Action
 from pipeline.kubeapi.transport import ConnectionLost, StreamSilent
 from pipeline.records import shapes, times
 from pipeline.records.envelope import EventRecord, GapRecord, ObjectRecord, Record
@@ -70,7 +71,7 @@ class Outcome:
     def action(self) -> str:
         """What the collector did about it, in the words of the cases."""
         told = self.happenings
-        if any(isinstance(each, tell.Forbidden) for each in told):
+        if any(isinstance(each, tell.Retrying) and each.action is Action.DISABLE_KEEP_OTHERS for each in told):
             return "disable_resource_keep_others"
         if self.refreshes:
             return "refresh_token"
