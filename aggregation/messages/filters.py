@@ -158,6 +158,9 @@ RULES: Final = (
     rule(r"insufficient quotas? \[+([^\]]*)\]", _quotas),
     rule(r"(?:ElasticQuota|\bquota) .*?(?:more than|exceed|at quota)|exceeds? (?:the )?(?:\w+ )?quota", says("quota")),
     rule(r"queue (?P<queue>\S+) is at quota", says("quota", "queue={queue}")),
+    # An extended resource, whatever its name sounds like.
+    rule(r"^insufficient (?P<resource>[a-z0-9][\w.-]*/[\w./-]+|[a-z0-9]+(?:-[a-z0-9]+)+)$",
+         says("insufficient_resource")),
     # Volumes, before affinity: a volume has an affinity of its own.
     rule(r"volume node affinity conflict|PersistentVolume's node affinity", says("volume", "node_affinity_conflict")),
     rule(r"exceed max volume count|MaxVolumeCount|exceed volume limit", says("volume", "max_volume_count")),
@@ -172,16 +175,17 @@ RULES: Final = (
     rule(r"persistent ?volume|\bPVCs?\b|\bPVs?\b|volume|storage ?class|\bCSI\b", says("volume")),
     # Dynamic resource allocation.
     rule(r"cannot allocate all claims", says("dra", "cannot_allocate")),
+    rule(r"timed out trying to allocate devices", says("dra", "timed_out")),
     rule(r"resource ?claims?\b|device class|resource ?slice|extended resource claim|cannot fit resource|"
          r"dynamic ?resource|\bDRA\b|allocation of claim", says("dra")),
     # Resources.
     rule(r"too many pods|pod number exceeded", _pods),
     rule(r"resource fit failed|exceeds? node resources|overhead resources", says("insufficient_resource")),
-    rule(r"(?:did ?n[o']t|does ?n[o']t) have enough (?:free )?(?:resources?|of mig profile): "
+    rule(r"(?:did ?n[o']t|does ?n[o']t) have enough (?:free )?(?:resources?|capacity|of mig profile): "
          r"(?P<resource>[\w./-]+(?: (?:memory|cores)\b)?)", says("insufficient_resource")),
     rule(r"^insufficient (?:amplified |free |available |allocatable )?(?P<resource>GPU memory|[\w.-]+(?:/[\w./-]+)?)",
          says("insufficient_resource")),
-    rule(r"\b(?:not|no) enough (?P<resource>(?:GPU memory|CPU cores|[\w./-]+))", says("insufficient_resource")),
+    rule(r"(?:\b(?:not|no)|n't have) enough (?P<resource>(?:GPU memory|CPU cores|[\w./-]+))", says("insufficient_resource")),
     # Node selection.
     rule(r"declared features", says("other", "node_declared_features")),
     rule(r"untolerated taint|had taints?\b|did not tolerate|doesn't tolerate|didn't tolerate|not tolerate", _taint),
@@ -196,9 +200,10 @@ RULES: Final = (
     rule(r"free ports?|host ?ports?|port conflict", says("port_conflict")),
     rule(r"(?:were|was|is|are|be) ?unschedulable|cordoned|scheduling disabled", says("node_unschedulable")),
     rule(r"unknown conditions?", says("node_not_ready", "unknown_condition")),
-    rule(r"unavailable network|network unavailable", says("node_not_ready", "network_unavailable")),
+    rule(r"unavailable network|network ?unavailable", says("node_not_ready", "network_unavailable")),
     rule(r"out of disk", says("node_not_ready", "out_of_disk")),
     rule(r"(?P<kind>memory|disk|pid) ?pressure", says("node_not_ready", "{kind}_pressure")),
+    rule(r"no feasible placements? found", says("topology", "no_placement")),
     # A gang's own filter.
     rule(r"sibling pods|minMember|min member|\bgang\b|pod ?group|minCount|minReservedPods", says("gang")),
     rule(r"node shard", says("other", "scheduler_shard")),
@@ -214,6 +219,27 @@ RULES: Final = (
     rule(r"(?:insufficient|not enough|lack of|exhausted)\s*(?P<resource>[\w.-]+/[\w./-]+)?",
          says("insufficient_resource")),
 )  # fmt: skip
+
+
+_SENTENCES: Final = (
+    "node(s) were unschedulable", "node(s) had untolerated taint(s)", "node(s) had taints that the pod didn't tolerate",
+    "node(s) didn't match Pod's node affinity/selector", "node(s) didn't match node selector",
+    "node(s) didn't match the requested node name", "node(s) didn't have free ports for the requested pod ports",
+    "node(s) didn't match pod topology spread constraints", "node(s) didn't match pod affinity rules",
+    "node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules",
+    "node(s) had volume node affinity conflict", "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't find available persistent volumes to bind", "node(s) exceed max volume count",
+    "node(s) had no available volume zone", "node(s) did not have enough free storage", "Too many pods",
+    "cannot allocate all claims", "resourceclaim not available on the node",
+)  # fmt: skip
+"""What is said of nodes so often that its beginning is enough."""
+
+
+def completed(beginning: str) -> tuple[Said, ...]:
+    """The reasons of words that were cut, if only filters of one category begin so; else none."""
+    whole = [sentence for sentence in _SENTENCES if sentence.startswith(beginning)]
+    found = {one.category: (one,) for sentence in whole for one in meaning(sentence)}
+    return next(iter(found.values())) if len(found) == 1 else ()
 
 
 @lru_cache(maxsize=8192)

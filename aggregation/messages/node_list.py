@@ -40,7 +40,7 @@ _UNCOUNTED = re.compile(
     ANY_CASE,
 )
 _COUNT = re.compile(r"(?:at least )?(\d+) (.*)", re.DOTALL)
-_CUT_SHORT = re.compile(r"[^\s,.;:] ?\.\.\.$")
+_CUT_SHORT = re.compile(r"[^\s,.;:] ?(?:\.\.\.|…)$")
 _CORE_RESOURCES: Final = ("cpu", "memory", "pods", "ephemeral-storage", "gpu")
 
 _AFTERMATH: Final[dict[str, tuple[str, str]]] = {
@@ -72,13 +72,16 @@ def read(body: str, total: int | None, meaning: Callable[[str], tuple[Said, ...]
     main, clauses = _split(body)
     named = [msgspec.structs.replace(one, nodes=nodes) for nodes, words in entries(main) for one in meaning(words)]
     if named and _CUT_SHORT.search(main):
-        named[-1] = _without_cut_name(named[-1])
+        named[-1] = _of_cut_words(named[-1])
     after = aftermath(clauses)
     return msgspec.structs.replace(after, total_nodes=total, reasons=(*named, *after.reasons))
 
 
-def _without_cut_name(last: Said) -> Said:
-    """A note is cut at 1,024 bytes and ends in ` ...`: what stands there of an extended resource's name may be half."""
+def _of_cut_words(last: Said) -> Said:
+    """A note is cut at 1,024 bytes and ends in ` ...`: of words not known their beginning may tell, and what stands
+    there of an extended resource's name may be half."""
+    if last.category == "other" and (whole := filters.completed((last.detail or "").strip(" .…"))):
+        return msgspec.structs.replace(whole[0], nodes=last.nodes)
     complete = last.resource is None or last.resource in _CORE_RESOURCES or "/" in last.resource
     return last if complete else msgspec.structs.replace(last, resource=None)
 

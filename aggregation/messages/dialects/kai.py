@@ -12,7 +12,7 @@ from aggregation.messages.rules import ANY_CASE, Inner, exceeds, resource_name, 
 _NODE_LINE = re.compile(r"^<(?P<node>[^>]+)>: (?P<words>.*?)\.?$", re.MULTILINE)
 _NEXT_REASON = re.compile(r"(?<=[a-z)\d]), (?=node|not )", ANY_CASE)
 _SHORT = re.compile(
-    r"(?:did ?n[o']t have|not) enough (?:resources?: |of mig profile: )?(?P<resource>GPU memory|CPU cores|[\w./-]+)",
+    r"(?:did ?n[o']t have|not) enough (?:resources?: |capacity: |of mig profile: )?(?P<resource>GPU memory|CPU cores|[\w./-]+)",
     ANY_CASE,
 )
 
@@ -61,7 +61,7 @@ RULES: Final = (
     rule(r"Workload doesn't meet the minimum required number of pods|Job is not ready for scheduling",
          says("gang", "members_missing", reason_detail="members_missing")),
     rule(r"Unable to schedule pod ?group: not enough|(?:did ?n[o']t|does ?n[o']t) have enough (?:resources?|"
-         r"of mig profile): ", _short),
+         r"capacity|of mig profile): ", _short),
     rule(r"was preempted by higher priority workload|preempted and rescheduled due to bin packing",
          says("priority", "victim", no_evidence=True)),
     rule(r"was preempted by workload", says("quota", "victim reclaim", no_evidence=True)),

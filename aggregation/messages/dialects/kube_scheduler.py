@@ -87,6 +87,8 @@ RULES: Final = (
     rule(r"waiting for pods?'?s? (?:pod group|workload) \"?(?P<group>[^\"]*)\"? to appear",
          says("gang", "group={group}", reason_detail="group_missing")),
     rule(r"no feasible placements? found", says("topology", "no_placement")),
+    rule(r"no topology domain found|more than 1 domain found", says("topology", "no_domain")),
+    rule(r"all pods in a single pod group should have the same", says("gang", "members_differ")),
     rule(r"waiting for the preemption for this pod(?: group)? to be finished",
          says("preemption_no_victim", "preempting", reasons.WAITING_VICTIMS, waiting_victims=True)),
     rule(r"^(?:[Ff]ound a (?:potential )?placement|not eligible due to|No preemption victims|pod group preemption:|"
@@ -95,14 +97,14 @@ RULES: Final = (
     # Before the queue.
     rule(r"non-empty scheduling gates|waiting for scheduling gates",
          says("admission", "gated", reason_detail="gated")),
-    # Claims, before any node is looked at.
+    # Claims, before any node is looked at. Behind a comma or a colon others quote these words among their own.
     rule(r"waiting for (?:the )?dynamic resource controller to create|resourceclaim to be created",
          says("dra", "claim_not_created")),
-    rule(r"persistentvolumeclaim \"[^\"]*\" not found", says("volume", "claim_not_found")),
-    rule(r"(?:unbound (?:immediate )?|waiting for .*to create the )PersistentVolumeClaims?|"
-         r"PersistentVolumeClaim is not bound|persistentvolumeclaim \"", says("volume", "unbound_claims")),
+    rule(r"^[^:,]*persistentvolumeclaim \"[^\"]*\" not found", says("volume", "claim_not_found")),
+    rule(r"^[^:,]*(?:unbound (?:immediate )?PersistentVolumeClaims?|waiting for .*to create the PersistentVolumeClaims?|"
+         r"PersistentVolumeClaim is not bound|persistentvolumeclaim \")", says("volume", "unbound_claims")),
     # Plugins that failed, mostly after a node was chosen.
-    rule(r"running (?:\w+ plugin )?\"(?P<plugin>\w+)\"(?: \w+ plugin)?[^:]*:? ?(?P<words>.*)", _plugin_failed),
+    rule(r"(?:running (?:\w+ plugin )?|\bplugin )\"(?P<plugin>\w+)\"(?: \w+ plugin)?[^:]*:? ?(?P<words>.*)", _plugin_failed),
     rule(r"rejected due to timeout after waiting \S+ at (?:plugin )?(?P<plugin>\w+)(?P<words>)", _plugin_failed),
     rule(r"binding volumes:|[Ff]ailed to bind volumes|selectedNode annotation", says("volume", "binding")),
     # Victims: the end of a run.

@@ -176,7 +176,7 @@ RULES: Final = (
     rule(r"workload has no reservation|AdmissionGatedBy cleared",
          says("admission", "quota_check", reason_detail="quota_check")),
     rule(r"admission is gated by:? ?(?P<gate>.*)", says("admission", "gated={gate}", reason_detail="gated")),
-    rule(r"workload is deactivated|maximum number of re-queuing retries|^Deactivated", says(
+    rule(r"workload is (?:deactivated|inactive)|maximum number of re-queuing retries|^Deactivated", says(
         "admission", "deactivated", reason_detail="suspended")),
     rule(r"resources did ?n[o']t satisfy LimitRange|resources validation failed|LimitRange",
          says("admission", "limit_range")),

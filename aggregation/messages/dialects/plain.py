@@ -13,7 +13,7 @@ from aggregation.messages.message import Message
 from aggregation.messages.rules import Inner, rule
 
 _TELLING: Final = (
-    r"insufficient \w|\b(?:not|no) enough \w|too many pods|pod number exceeded|\btaints?\b|tolerat|affinity|"
+    r"insufficient \w|\b(?:not|no) enough \w|too many pods|pod number exceeded|\btaints?\b|tolerat|(?:pod (?:anti-)?|node )?affinity|"
     r"node ?selector|topology spread|persistent ?volume|free ports|host ?ports?\b|(?:were|was|is) unschedulable|"
     r"resource ?claim|device class|storage ?class|sibling pods|minMember|over ?quota|exceeds? .*quota"
 )

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from aggregation.messages import node_list
+from aggregation.messages import filters, node_list
 from aggregation.messages.message import Message, said, together
 from aggregation.messages.rules import ANY_CASE, Inner, Reading, count, resource_name, rule, says
 from pipeline.records import reasons
@@ -31,7 +31,7 @@ def _group(match: re.Match[str], inner: Inner) -> Message:
     head, dimensions = _cut(head, _DIMENSIONS)
     head, pending = _cut(head, _PENDING)
     states, tried = _histogram(head), _histogram(pending)
-    ready = match["ready"].lower() == "ready"
+    ready = (match["ready"] or match["ready_job"]).lower() == "ready"
     group = Message(
         reasons=(said("gang", _group_detail(states, tried, ready)),),
         queue_refused=not (ready or origin or dimensions) and _refused_by_queue(states, tried),
@@ -50,10 +50,10 @@ def _cut(text: str, at: re.Pattern[str]) -> tuple[str, str]:
 
 
 def _quoted(text: str, inner: Inner) -> Message:
-    """The text quoted for one task, without a second `gang`; of a text not known at least the words are kept."""
+    """The text quoted for one task, without a second `gang`; else it is a filter's, or at least the words are kept."""
     quoted = inner(text)
     if not quoted.reasons and "nodes are" not in text:
-        return Message(reasons=(said("other", text[:120]),))
+        return Message(reasons=filters.meaning(text))
     return msgspec.structs.replace(quoted, reasons=tuple(one for one in quoted.reasons if one.category != "gang"))
 
 
@@ -127,7 +127,8 @@ def _in_hyper_node(match: re.Match[str], inner: Inner) -> Message:
 
 RULES: Final = (
     rule(r"^PodGroup \S+ unschedulable,? reason: (?P<rest>.*)", lambda match, inner: inner(match["rest"])),
-    rule(r"pod group is (?P<ready>ready|not ready)\b[,.]?(?P<states>.*)", _group),
+    rule(r"(?:pod group is (?P<ready>ready|not ready)\b[,.]?|\bjob is (?P<ready_job>not ready|ready), (?=\d))(?P<states>.*)",
+         _group),
     rule(r"\d+/\d+ tasks in gang unschedulable:?\s*(?P<rest>.*)", _gang),
     rule(r"^In hyperNode (?P<name>[^\s:]+): (?P<rest>.*)", _in_hyper_node),
     rule(r"^HyperNode: (?P<summary>.*?)(?:; Node: (?P<rest>.*))?$", _hyper_nodes),
@@ -139,6 +140,7 @@ RULES: Final = (
     rule(r"queue resource quota insufficient(?P<rest>.*)", _refused("queue_limit", reasons.QUEUE_LIMIT)),
     rule(r"resource in cluster is overused(?P<rest>.*)",
          _refused("cluster_enqueue_limit", reasons.QUOTA, "cluster_enqueue_limit")),
+    rule(r"^queue\b.*\boverused\b", says("quota", "queue_overused")),
     rule(r"resource ?quota insufficient(?P<rest>.*)", _refused("resource_quota", reasons.QUOTA)),
     rule(r"not enough valid (?:tasks|pods)|NotEnoughPods|NotEnoughTasks",
          says("gang", "members_missing", reason_detail="members_missing")),

@@ -38,6 +38,12 @@ FRAME = "0/5 nodes are available: {}."
 FILTER_WORDS = {
     "2 Insufficient hugepages-2Mi": "insufficient_resource/hugepages-2Mi/2",
     "2 Insufficient rdma/hca_shared_devices_a": "insufficient_resource/rdma/hca_shared_devices_a/2",
+    "2 Insufficient attachable-volumes-aws-ebs": "insufficient_resource/attachable-volumes-aws-ebs/2",
+    "2 Insufficient example.com/topology-units": "insufficient_resource/example.com/topology-units/2",
+    "2 node(s) didn't have enough GPU memory": "insufficient_resource/gpu-memory/2",
+    "2 node(s) had condition: [NetworkUnavailable]": "node_not_ready/-/2",
+    "2 timed out trying to allocate devices": "dra/-/2",
+    "no feasible placements found": "topology/-/-",
     "2 Insufficient GPU Memory in one device": "insufficient_resource/gpu-memory/2",
     "2 node(s) had untolerated taint {node.kubernetes.io/not-ready: }": "node_not_ready/-/2",
     "2 node(s) had taint {node.kubernetes.io/unreachable: }, that the pod didn't tolerate": "node_not_ready/-/2",
@@ -113,6 +119,11 @@ def test_victims_on_their_way_are_told_from_no_victims(clause: str) -> None:
 def test_a_note_that_was_cut_keeps_the_reason_but_not_half_a_name() -> None:
     assert spoken("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient nvid ...").endswith("_resource/-/2")
     assert spoken("0/3 nodes are available: 2 Insufficient cpu ...") == "3; insufficient_resource/cpu/2"
+    assert spoken("0/3 nodes are available: 1 Too many pods, 2 node(s) didn't match Pod's node aff ...").endswith(
+        "; node_affinity/-/2"
+    )
+    assert spoken("0/3 nodes are available: 3 node(s) had untolerat…") == "3; untolerated_taint/-/3"
+    assert spoken("0/3 nodes are available: 3 node(s) didn't match pod a ...") == "3; other/-/3"
 
 
 def test_old_lists_count_behind_the_name_or_name_each_node() -> None:
@@ -149,6 +160,13 @@ def test_placements_are_no_nodes_but_the_status_they_quote_counts_some() -> None
         ('running "VolumeBinding" filter plugin for pod "web-0": could not find storage class fast', "volume/-/-"),
         ('Binding rejected: running Bind plugin "DefaultBinder": pods "x" not found', "other/-/-"),
         ("rejected due to timeout after waiting 10m0s at plugin Coscheduling", "gang/-/-"),
+        (
+            'running Score plugins: plugin "DynamicResources" failed with: number of allocations 1 is smaller than 2',
+            "dra/-/-",
+        ),
+        ('running "InterPodAffinity" filter plugin: getting pod affinity state: timeout', "pod_affinity/-/-"),
+        ('all pods in a single pod group should have the same .spec.schedulerName set, got: "a" and "b"', "gang/-/-"),
+        ("more than 1 domain found for pod group: a, b", "topology/-/-"),
         ("pod has unbound PersistentVolumeClaims (repeated 3 times)", "volume/-/-"),
         ("no nodes available to schedule pods", "other/-/-"),
         ("skip schedule deleting pod: ns/p", "other/-/-"),
@@ -159,6 +177,32 @@ def test_a_plugin_that_failed_outside_of_a_list_tells_by_its_words_or_its_name(t
 
 
 VOLCANO_GROUP = "pod group is not ready, 2 Pending, 2 minAvailable; Pending: 2 Unschedulable"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("pod didn't trigger scale-up: 3 Insufficient cpu, 1 pod has unbound immediate PersistentVolumeClaims",
+         "-; insufficient_resource/cpu/3; volume/-/1"),
+        (f"{VOLCANO_GROUP}. Origin reason is w-0: 0/3 nodes are unavailable: pod has unbound immediate "
+         "PersistentVolumeClaims.", "3; gang/-/-; volume/-/-"),
+        (f'{VOLCANO_GROUP}. Origin reason is w-0: persistentvolumeclaim "data" not found', "-; gang/-/-; volume/-/-"),
+        (f"{VOLCANO_GROUP}. Origin reason is w-0: plugin DynamicResources predicates failed: cannot allocate all claims",
+         "-; gang/-/-; dra/-/-"),
+        ("Unschedulable request 'a-1': pod has unbound immediate PersistentVolumeClaims (3x); Insufficient cpu (2x); ",
+         "-; volume/-/3; insufficient_resource/cpu/2"),
+        ('Failed to schedule pod, incompatible with nodepool "a", did not tolerate gpu=true:NoSchedule; incompatible with '
+         'nodepool "b", persistentvolumeclaim "data" not found', "-; untolerated_taint/-/-; volume/-/-"),
+    ],
+)  # fmt: skip
+def test_words_on_claims_that_others_quote_do_not_hide_what_stands_around_them(text: str, said: str) -> None:
+    assert spoken(text) == said
+
+
+def test_a_gang_of_the_first_volcano_releases_is_called_a_job() -> None:
+    text = "6/10 tasks in gang unschedulable: job is not ready, 10 minAvailable, 6 Pending."
+    assert spoken(text) == "-; gang/-/-"
+    assert spoken("0/3 tasks in gang unschedulable: job is ready, 3 Binding, 3 minAvailable") == "-; gang/-/-"
 
 
 def test_a_volcano_group_without_an_origin_was_refused_by_its_queue() -> None:
@@ -209,6 +253,7 @@ def test_a_volcano_task_with_a_place_waits_for_its_gang_or_for_victims() -> None
         ("queue resource quota insufficient", "quota/-/-", (reasons.QUEUE_LIMIT, None)),
         ("queue resource quota insufficient: insufficient cpu", "quota/cpu/-", (reasons.QUEUE_LIMIT, None)),
         ("resource in cluster is overused: overused cpu", "quota/cpu/-", (reasons.QUOTA, "cluster_enqueue_limit")),
+        ("queue <ml> is overused", "quota/-/-", (reasons.QUOTA, None)),
         ("Not enough valid tasks for gang-scheduling, valid: 1, min: 3", "gang/-/-", (reasons.GANG_INCOMPLETE, "members_missing")),
         ("Pod is evicted, because of preempt", "priority/-/-", (reasons.OUTRANKED, None)),
         ("Pod is evicted, because of reclaim", "quota/-/-", (reasons.QUOTA, None)),
@@ -333,6 +378,13 @@ def test_kueue_progress_is_no_evidence_even_when_it_lists_flavors_tried() -> Non
         ("Request 'a' does not fit in queue 'root.q' (requested map[cpu:100], available map[cpu:1])", "-; quota/-/-"),
         ("Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0",
          "-; insufficient_resource/nvidia.com/gpu/-"),
+        ("Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu, "
+         "which is unexpected", "-; insufficient_resource/nvidia.com/gpu/-"),
+        ("Node didn't have enough capacity: cpu, requested: 8000, capacity: 4000", "-; insufficient_resource/cpu/-"),
+        ("Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: "
+         "no set of running pods found to reclaim resources: [(res: pods, q: 1), ]", "-; insufficient_resource/pods/-"),
+        ("Pod was terminated in response to imminent node shutdown.", "-; node_not_ready/-/-"),
+        ("The workload is inactive", "-; admission/-/-"),
         ('pods "x" is forbidden: maximum cpu usage per Container is 1, but limit is 2', "-; admission/-/-"),
         ("Scheduling is blocked due to non-empty scheduling gates", "-; admission/-/-"),
     ],
