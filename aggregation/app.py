@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 from aggregation import topology
+from aggregation.runners import embedded, store
 from aggregation.runners.embedded import EmbeddedRunner
-from aggregation.runners.store import StateStore
+from aggregation.runners.store import Progress, StateStore
 from aggregation.settings import Settings
 from pipeline import clock
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
 from pipeline.errors import Transient
-from pipeline.log import LogReader, outbox
+from pipeline.log import LogReader, Position, layout, outbox, readers
 from pipeline.log.positions import BEGINNING
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
@@ -35,14 +37,18 @@ class Aggregation:
         self._cluster = cluster
         self._loop = Loop(self.name, self._run)
         self._trouble = ""
+        self._lock_fd = -1
 
     def start(self) -> None:
-        """Begins to read where the last commit ended."""
+        """Begins to read where the last commit ended. Raises UserError when another process has the state."""
+        self._lock_fd = store.hold(self._places.aggregation_db)
         self._loop.start()
 
     def stop(self, deadline_s: float) -> None:
         """Reads what is left and ends; what is not read within `deadline_s` is read at the next start."""
-        self._loop.stop(deadline_s)
+        if self._loop.stop(deadline_s) and self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1
 
     def checks(self) -> list[Check]:
         """Alive while its loop turns; ready while the disk takes its commits."""
@@ -68,21 +74,50 @@ class Aggregation:
         return True
 
     def _turns(self, loop: Loop) -> None:
-        with closing(StateStore(self._places.aggregation_db)) as store:
-            found = store.progress()
+        with closing(StateStore(self._places.aggregation_db)) as state:
+            found = self._fitting(state)
             with LogReader(self._places.records, READER, start=found.position if found else BEGINNING) as reader:
-                runner = self._runner(store, reader)
+                runner = self._runner(state, reader)
+                lost = 0
                 while True:
                     stopping = loop.stopping.is_set()
                     moved = self._turn(runner)
+                    if reader.lost_segments > lost:
+                        log.error("segments_missing", segments=reader.lost_segments - lost, before=str(reader.position))
+                        lost = reader.lost_segments
                     self._well()
                     loop.beat()
                     if moved:
                         continue
                     if stopping:
                         return
-                    catalogue.state_keys.set(store.count())
+                    catalogue.state_keys.set(state.count())
                     reader.wait(_IDLE_S)
+
+    def _fitting(self, state: StateStore) -> Progress | None:
+        """How far the state is in the log. One that was lost, or that is ahead of the log, begins anew, and that is told.
+
+        A state is ahead when an older copy of the log was put in the place of the one it has read.
+        """
+        records, found = self._places.records, state.progress()
+        if found is None:
+            if readers.read(records, READER, Position) is not None:
+                self._tell_anew("state_lost")
+        elif (segments := layout.segments(records)) and Position(
+            segments[-1].number, segments[-1].data_bytes
+        ) < found.position:
+            self._tell_anew("state_ahead_of_log")
+            return embedded.rebuild(state)
+        return found
+
+    def _tell_anew(self, event: str) -> None:
+        path = str(self._places.aggregation_db)
+        first = min(layout.numbers(self._places.records), default=layout.FIRST)
+        if first == layout.FIRST:
+            log.warning(event, path=path, now="the whole log is judged anew")
+        else:
+            now = "what is left of the log is judged anew; waits that began before it are told from there on"
+            log.error(event, path=path, now=now, first_segment=first)
 
     def _well(self) -> None:
         if self._trouble:
@@ -99,7 +134,7 @@ class Aggregation:
         catalogue.watermark_age.set(max(0.0, clock.now_ms() - runner.now) / 1000)
         return turn.moved
 
-    def _runner(self, store: StateStore, reader: LogReader) -> EmbeddedRunner:
+    def _runner(self, state: StateStore, reader: LogReader) -> EmbeddedRunner:
         options = topology.Options(
             default_waiting_ms=self._settings.default_waiting_time,
             at_risk_share=self._settings.at_risk_share,
@@ -109,7 +144,7 @@ class Aggregation:
         return EmbeddedRunner(
             topology.JobOperator(options),
             topology.job_of,
-            store,
+            state,
             reader,
             self._cluster,
             acked=lambda: outbox.acked(folder),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from typing import Annotated
 
@@ -41,8 +43,7 @@ def rebuild(yes: options.Yes = False, config: options.ConfigFiles = None, sets: 
       kube-collector aggregate rebuild
       kube-collector aggregate rebuild --yes
     """
-    from aggregation.runners import embedded
-    from aggregation.runners.store import StateStore
+    from aggregation.runners import embedded, store
     from pipeline.config.places import Places
 
     places = Places(options.settings(config, sets).ground.data_dir)
@@ -51,11 +52,12 @@ def rebuild(yes: options.Yes = False, config: options.ConfigFiles = None, sets: 
             "there is no log of records", where=str(places.records), fix="Start `kube-collector up` or `collect` first."
         )
     options.confirm("Judge the whole log anew?", yes)
-    store = StateStore(places.aggregation_db)
+    held = store.hold(places.aggregation_db)
     try:
-        progress = embedded.rebuild(store)
+        with contextlib.closing(store.StateStore(places.aggregation_db)) as state:
+            progress = embedded.rebuild(state)
     finally:
-        store.close()
+        os.close(held)
     typer.echo(f"generation {progress.generation} begins with the next start", err=True)
 
 

@@ -67,7 +67,7 @@ class EmbeddedRunner:
         self._cluster = cluster
         self._acked = acked
         found = store.progress()
-        self._generation = found.generation if found else 1
+        self._generation = found.generation if found else store.generation()
         self.position = found.position if found else Position(0, 0)
         self.now = found.now if found else -1
         seen = found.buckets if found else (-1,) * BUCKETS
@@ -191,7 +191,7 @@ def _in_order(by_table: dict[str, list[rows.Row]]) -> list[tuple[str, list[rows.
 def rebuild(store: StateStore) -> Progress:
     """Starts a new generation: states are forgotten, the log is read from its beginning, new rows win over old ones."""
     found = store.progress()
-    generation = (found.generation if found else 0) + 1
+    generation = (found.generation if found else store.generation()) + 1
     progress = Progress(generation, Position(0, 0), -1, (-1,) * BUCKETS)
     store.clear(progress)
     return progress

@@ -1,4 +1,8 @@
-"""The aggregation's one SQLite file: states, timers, log position and outbox, changed together or not at all."""
+"""The aggregation's one SQLite file: states, timers, log position and outbox, changed together or not at all.
+
+Beside it lie the lock of the process that has it, and the generation that a rebuild has begun: rows of a file that is lost
+and made again must not be older than those in the warehouse.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,12 @@ import msgspec
 
 from aggregation.runners.bucket import Stored
 from pipeline import faults
-from pipeline.log import Position, databases, outbox
+from pipeline.errors import Transient, UserError
+from pipeline.log import Position, databases, layout, lock, outbox, readers
 
-_SCHEMA = """
+SCHEMA = 1
+"""Form of the file and of the states in it; a higher one is of a later version of this program."""
+_TABLES = """
 create table if not exists state (key text primary key, bucket integer not null, timers blob not null, data blob not null);
 create table if not exists meta (name text primary key, value blob not null) without rowid;
 """
@@ -22,6 +29,7 @@ _UPSERT = (
 )
 """A state is rewritten in its place: replacing it, or keeping states inside the key's own tree, costs three times that."""
 _WHAT = "the state of the aggregation"
+_MADE_ANEW = "move the file away: the whole log is then judged anew."
 _timers = msgspec.msgpack.Decoder(dict[str, int])
 
 
@@ -38,19 +46,24 @@ class StateStore:
     """Opened by one process at a time; one thread writes. `get` serves the bucket machines."""
 
     def __init__(self, path: Path) -> None:
-        """Raises Transient while the disk has no space for it, Terminal for a damaged file."""
+        """Raises Transient while the disk has no space for it, UserError for a file that is damaged or of a newer version."""
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
+            _require_known(self._db, path)
             self._db.execute("pragma journal_mode=wal")
             self._db.execute("pragma synchronous=full")
             self._db.execute("pragma busy_timeout=10000")
-            self._db.executescript(_SCHEMA)
+            self._db.executescript(_TABLES)
+            self._db.execute(f"pragma user_version={SCHEMA}")
             outbox.create(self._db)
         except sqlite3.Error as error:
             self._db.close()
-            raise databases.refusal(error, _WHAT, path) from error
+            raise _refusal(error, path) from error
+        except UserError:
+            self._db.close()
+            raise
 
     def get(self, key: str) -> Stored | None:
         """The committed state of a job."""
@@ -103,11 +116,19 @@ class StateStore:
             if db.in_transaction:
                 db.execute("rollback")
             if isinstance(error, sqlite3.Error):
-                raise databases.refusal(error, _WHAT, self.path) from error
+                raise _refusal(error, self.path) from error
             raise
+
+    def generation(self) -> int:
+        """The generation of a file that knows of none: the last that a rebuild has begun, the first without one."""
+        try:
+            return int(_generation_path(self.path).read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            return 1
 
     def clear(self, progress: Progress) -> None:
         """Forgets every state for a rebuild; the outbox stays."""
+        readers.replace(_generation_path(self.path), f"{progress.generation}\n".encode())
         self._db.execute("begin immediate")
         self._db.execute("delete from state")
         self._db.execute("insert or replace into meta values ('progress', ?)", (msgspec.msgpack.encode(progress),))
@@ -116,3 +137,37 @@ class StateStore:
     def close(self) -> None:
         """Closes the file; nothing uncommitted is kept."""
         self._db.close()
+
+
+def hold(path: Path) -> int:
+    """Locks the file for this process; closing the descriptor gives it back. Raises UserError when another has it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return lock.take(path.parent / layout.LOCK, _WHAT)
+    except OSError as error:
+        raise UserError(
+            f"the folder of {_WHAT} cannot be written: {error.strerror}",
+            where=str(path.parent),
+            fix="Set data_dir to a folder that this user may write.",
+        ) from error
+
+
+def _require_known(db: sqlite3.Connection, path: Path) -> None:
+    (version,) = db.execute("pragma user_version").fetchone()
+    if version > SCHEMA:
+        raise UserError(
+            f"{_WHAT} was written by a newer version (form {version}, this one knows {SCHEMA})",
+            where=str(path),
+            fix=f"Use that version, or {_MADE_ANEW}",
+        )
+
+
+def _refusal(error: sqlite3.Error, path: Path) -> Transient | UserError:
+    found = databases.refusal(error, _WHAT, path)
+    if isinstance(found, Transient):
+        return found
+    return UserError(f"{_WHAT} is damaged ({error})", where=str(path), fix=_MADE_ANEW.capitalize())
+
+
+def _generation_path(path: Path) -> Path:
+    return path.with_name("generation")

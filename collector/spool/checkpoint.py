@@ -103,6 +103,11 @@ class Checkpoint:
                 Position(*place) if place else None,
             )
 
+    def clusters(self) -> int:
+        """Clusters that have a place in the log; 0 in a new file. Raises UserError when the file is damaged."""
+        with self._reading():
+            return int(self._db.execute("SELECT count(*) FROM log").fetchone()[0])
+
     def known(self) -> Iterator[KnownObject]:
         """Every known object, one after the other, so that a big cluster need not be in memory twice.
 

@@ -229,6 +229,8 @@ def _print(reports: list[Report], format_: str) -> None:
     rows = [_segment_row(report, at) for report in reports for at in range(len(report.segments))]
     output.render(rows, _SEGMENT_COLUMNS, format_)
     for report in reports:
+        for number in report.missing:
+            terminal.hint(f"{report.directory}: segment {number} is missing; what was in it is lost")
         for name in report.orphans:
             terminal.hint(f"{report.directory}: {name} is the index of no segment")
         for name, ack in report.readers.items():

@@ -20,6 +20,7 @@ from pipeline import faults
 from pipeline.config.places import Places
 from pipeline.errors import UserError
 from pipeline.log import LogOptions, LogReader, LogWriter, lock
+from pipeline.log.positions import BEGINNING
 from pipeline.records import codec
 from pipeline.records.envelope import Record, TickRecord
 from pipeline.telemetry import catalogue, logs
@@ -48,8 +49,7 @@ class Spool:
             opened.callback(self.dead.close)
             self.checkpoint = Checkpoint(places.collector_db, options.cluster)
             opened.callback(self.checkpoint.close)
-            if self.checkpoint.load().position is None:  # before the first record, so that its log is behind it
-                self.checkpoint.commit(Changes(position=self.log.sync()))
+            self._place()
             self._opened = opened.pop_all()
         self._tell_recovery()
 
@@ -106,6 +106,23 @@ class Spool:
     def close(self) -> None:
         """Sync and give the spool back. The checkpoint stays where the last commit put it."""
         self._opened.close()
+
+    def _place(self) -> None:
+        """Where the checkpoint stands in the log, where it does not say so.
+
+        A new one stands before its first record, so that its log is behind it. One that was lost stands at the beginning
+        of the log, which tells what was known. One that is ahead of the log, which is an older copy then, knows more than
+        the log: it stands at its end.
+        """
+        end, position = self.log.sync(), self.checkpoint.load().position
+        if position is None and not self.checkpoint.clusters() and self.log.stamp:
+            log.warning("checkpoint_lost", path=str(self.checkpoint.path), now="what is known is read from the log")
+            end = BEGINNING
+        elif position is not None and position > end:
+            log.error("checkpoint_ahead_of_log", path=str(self.checkpoint.path), log=str(self.log.directory))
+        elif position is not None:
+            return
+        self.checkpoint.commit(Changes(position=end))
 
     def _tell_recovery(self) -> None:
         found = self.log.recovery

@@ -31,13 +31,14 @@ class Recovery(NamedTuple):
 def recover(directory: Path) -> Recovery:
     """Make the last segment whole. Costs reading that one segment at most."""
     numbers = layout.numbers(directory)
-    acked = [ack.segment for ack in readers.read_all(directory, Position).values() if ack]
-    free = max([layout.FIRST - 1, *numbers, *acked]) + 1
+    acks = [ack for ack in readers.read_all(directory, Position).values() if ack]
+    free = max([layout.FIRST - 1, *numbers, *(ack.segment for ack in acks)]) + 1
     if not numbers:
         return Recovery(free, 0, 0, 0)
     last = numbers[-1]
     cut, indexed = mend(directory, last)
-    write_on = not cut and last == free - 1 and _fully_indexed(directory, last)
+    seen = all(ack <= Position(last, layout.size_of(layout.data_path(directory, last))) for ack in acks)
+    write_on = not cut and seen and last == free - 1 and _fully_indexed(directory, last)
     return Recovery(last if write_on else free, _last_stamp(directory, numbers), cut, indexed)
 
 

@@ -40,20 +40,24 @@ class SegmentReport(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """A whole log. `readers`: None where the file of an ack cannot be read; `orphans`: indexes without a segment."""
+    """A whole log. `readers`: None where the file of an ack cannot be read; `orphans`: indexes without a segment.
+
+    `missing`: numbers between two segments that no segment has; retention leaves no such hole.
+    """
 
     directory: str
     total_bytes: int
     segments: tuple[SegmentReport, ...]
     readers: dict[str, Position | None]
+    missing: tuple[int, ...]
     orphans: tuple[str, ...]
     quarantined: tuple[str, ...]
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is damaged and nothing unindexed."""
+        """Whether nothing is damaged, missing or unindexed."""
         whole = all(not segment.damage and not segment.unindexed_bytes for segment in self.segments)
-        return whole and not self.orphans and None not in self.readers.values()
+        return whole and not (self.missing or self.orphans) and None not in self.readers.values()
 
 
 def check(directory: Path) -> Report:
@@ -66,6 +70,7 @@ def check(directory: Path) -> Report:
         total_bytes=sum(segment.total_bytes for segment in segments),
         segments=tuple([_check_segment(directory, each.number, running and each.number == last) for each in segments]),
         readers=readers.read_all(directory, Position),
+        missing=_missing([segment.number for segment in segments]),
         orphans=tuple([path.name for path in _orphans(directory)]),
         quarantined=tuple(sorted(path.name for path in (directory / layout.QUARANTINE).glob("*"))),
     )
@@ -111,6 +116,11 @@ def _check_segment(directory: Path, number: int, growing: bool = False) -> Segme
         )
     finally:
         view.close()
+
+
+def _missing(numbers: list[int]) -> tuple[int, ...]:
+    present = set(numbers)
+    return tuple([number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in present])
 
 
 def _between(ends: list[int], begins: list[int]) -> list[Damage]:

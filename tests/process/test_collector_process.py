@@ -144,6 +144,25 @@ def test_an_end_in_the_middle_of_a_big_list_costs_nothing_and_brings_nothing_twi
         assert sorted(names(collecting)) == sorted(f"p{n}" for n in range(1200))
 
 
+def test_a_checkpoint_that_is_lost_costs_neither_the_end_of_an_object_nor_a_record_twice(
+    api: ScriptedApi, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    api.lists.will(page("1"), page("9", pod("stays", "3"), pod("goes", "4")))  # nodes, then pods
+    with Collecting(Path(kubeconfig(tmp_path, api)), tmp_path / "data", disabled_kinds=["namespaces"]) as collecting:
+        poll("it is ready", collecting.ready)
+        collecting.collector.stop(8.0)
+        for path in collecting.places.spool.glob("collector.db*"):
+            path.unlink()
+        api.lists.will(page("1"), page("20", pod("stays", "3")))
+        collecting.restart()
+        poll(
+            "its end is told",
+            lambda: [each.change for each in collecting.changes("Pod", "goes")] == ["added", "deleted"],
+        )
+        assert [each.change for each in collecting.changes("Pod", "stays")] == ["added"]
+    assert "checkpoint_lost" in caplog.text
+
+
 def names(collecting: Collecting) -> list[str]:
     return [change.name for change in collecting.changes("Pod")]
 

@@ -117,12 +117,38 @@ def test_the_tail_of_a_cluster_is_its_own_and_begins_with_its_first_start(places
         assert list(spool.tail()) == []
 
 
-def test_without_a_checkpoint_file_a_log_has_no_tail(places: Places) -> None:
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"")], ids=["removed", "emptied"])
+def test_without_a_checkpoint_what_was_known_is_read_from_the_log(places: Places, lose, caplog) -> None:
     with Spool(places, options=OPTIONS) as spool:
         spool.write([record(1)])
-    places.collector_db.unlink()
+    lose(places.collector_db)
+    with Spool(places, options=OPTIONS) as spool:
+        assert list(spool.tail()) == [record(1)]
+    assert "checkpoint_lost" in caplog.text
+
+
+def test_a_second_cluster_in_a_spool_begins_at_the_end_of_its_log(places: Places, caplog) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+    with Spool(places, options=LogOptions(cluster="other", min_free_bytes=0)) as spool:
+        assert spool.checkpoint.load().position == spool.log.sync()
+    assert "checkpoint_lost" not in caplog.text
+
+
+def test_a_checkpoint_that_is_ahead_of_an_older_copy_of_the_log_takes_nothing_of_it_for_news(
+    places: Places, caplog
+) -> None:
+    with Spool(places, options=OPTIONS) as spool:
+        spool.write([record(1)])
+        spool.log.sync()
+        older = layout.data_path(places.records, 1).read_bytes()
+        spool.write([record(2)])
+        spool.commit(watches=[Watch("pods", "2", 5)])
+    layout.data_path(places.records, 1).write_bytes(older)
     with Spool(places, options=OPTIONS) as spool:
         assert list(spool.tail()) == []
+        assert spool.versions() == {"pods": "2"}
+    assert "checkpoint_ahead_of_log" in caplog.text
 
 
 def test_a_torn_tail_is_cut_and_counted_when_the_spool_opens(places: Places) -> None:

@@ -248,6 +248,29 @@ def test_segment_numbers_that_a_reader_has_seen_are_not_given_again(tmp_path: Pa
         assert lines_of(reader.read().entries) == [line(3)]
 
 
+def test_no_offset_that_a_reader_has_seen_is_given_again_though_the_segment_became_shorter(tmp_path: Path) -> None:
+    make(tmp_path, [[1, 2], [3, 4]])
+    with LogReader(tmp_path, "r") as reader:
+        reader.ack(reader.read().end)
+    path = layout.data_path(tmp_path, 1)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))  # as of an older copy
+    make(tmp_path, [[5, 6, 7], [8]])
+    with LogReader(tmp_path, "r") as reader:
+        assert lines_of(reader.read().entries) == [line(number) for number in (5, 6, 7, 8)]
+
+
+def test_a_segment_that_was_removed_by_hand_is_missed(tmp_path: Path) -> None:
+    make(tmp_path, [[1], [2], [3], [4]], SMALL)
+    for number in (1, 3):
+        layout.data_path(tmp_path, number).unlink()
+        layout.index_path(tmp_path, number).unlink()
+    report = repair.check(tmp_path)
+    assert (report.missing, report.sound) == ((3,), False)
+    assert lines_of(read(tmp_path)[0]) == [line(2), line(4)]
+    with LogReader(tmp_path, "r") as reader:
+        assert reader.read() and reader.lost_segments == 1
+
+
 def test_check_names_the_damage_and_repair_makes_the_index_whole(tmp_path: Path) -> None:
     lines = make(tmp_path, [[1, 2], [3, 4], [5]], SMALL)
     assert repair.check(tmp_path).sound
