@@ -101,7 +101,7 @@ class Intake:
 
     def _first(self, sight: Sight) -> None:
         gone = self.identity.gone(sight.uid)
-        if gone is not None and gone.version == sight.version:
+        if gone is not None and gone.version == sight.version and not sight.retold:
             self.counts["duplicates"] += 1
             return
         if sight.surrogate:

@@ -3,6 +3,9 @@
 The first list says what exists. A later one is compared with what is known, and the differences are written at its end
 as `synthetic`, each with the last contact before it: first what is gone, then what is new or changed. An object that a
 list shows for the first time was seen from its start only if it was created while that list ran.
+
+What a list shows is so, whatever its version: a cluster that was restored from an older copy shows versions of before,
+and objects that are known to be gone. Their records would be taken for copies of the first ones, so they are `retold`.
 """
 
 from __future__ import annotations
@@ -87,6 +90,11 @@ class Lists:
         if self._reports.strangers:
             self._reports.arrived(sight.uid)
 
+    def _went_back(self, sight: Sight, known: Known | None) -> bool:
+        if known is not None:
+            return _is_before(sight.version, known.version)
+        return self._intake.identity.gone(sight.uid) is not None
+
     def _lose_unlisted(self, watch: Watch, received_ms: int, unseen_since: int | None) -> int:
         listing = watch.listing if watch.listing is not None else set()
         if watch.kind.role is EVENT:
@@ -101,10 +109,17 @@ class Lists:
         changes, watch.changes = watch.changes, {}
         suppressed = self._intake.counts["suppressed"]
         for sight in changes.values():
-            sight.change = "modified" if sight.uid in self._objects else "added"
+            known = self._objects.get(sight.uid)
+            sight.change = "added" if known is None else "modified"
+            sight.retold = self._went_back(sight, known)
             sight.synthetic, sight.unseen_since = True, unseen_since
             self._take(sight)
         return len(changes) - (self._intake.counts["suppressed"] - suppressed)
+
+
+def _is_before(version: str, other: str) -> bool:
+    """A hint for naming records, no more: versions are opaque, though those of etcd rise."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
 
 
 def _is_of(known: Known, watch: Watch) -> bool:

@@ -55,6 +55,8 @@ class Sight(msgspec.Struct, gc=False):
     synthetic: bool = False
     unseen_since: int | None = None
     group_unseen: bool = False
+    retold: bool = False
+    """This state may have been told before: the cluster went back to it."""
 
     @property
     def unusual(self) -> bool:

@@ -48,7 +48,7 @@ class Writer:
         if sight.unusual:
             _flag(change, sight)
         return ObjectRecord(
-            id=self._id(uid, version, sight.change, job, tag),
+            id=self._id(uid, version, sight.change, job, f"{tag}@{sight.received_ms}" if sight.retold else tag),
             source=self._source,
             cluster=self._cluster,
             partitionkey=self._bucket(job, namespace, name),

@@ -16,18 +16,27 @@ import yaml
 from collector import app as collector_app
 from collector import rights
 from collector.settings import Settings
+from collector.spool import survey
+from pipeline import clock
 from pipeline.config.places import Places
 from pipeline.log import LogReader, Position
 from pipeline.records import codec, times
-from pipeline.records.envelope import GapRecord, ObjectRecord, TickRecord
+from pipeline.records.envelope import EventRecord, GapRecord, ObjectRecord, TickRecord
 from tests.support import cluster
 from tests.support.cluster import Cluster, poll
+from tests.support.collecting import Collecting
+from tests.support.proxy import Proxy
 from tests.support.running import Pipeline
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(600)]
 
 NAMESPACE = "live"
 GATES = "GenericWorkload=true"
+FOLLOWED = {
+    "Event.events.k8s.io", "Job.batch", "Namespace", "Node", "PersistentVolumeClaim", "Pod", "PodGroup.scheduling.k8s.io",
+    "PriorityClass.scheduling.k8s.io", "ReplicaSet.apps", "ResourceClaim.resource.k8s.io", "Workload.scheduling.k8s.io",
+}  # fmt: skip
+"""The kinds that are wanted and served, by the subject that their gap would have."""
 
 
 def node(name: str, *, cpu: str = "4", gpu: str = "0", managed: bool = True, taints: list[Any] | None = None) -> Any:
@@ -64,6 +73,17 @@ def pod_spec(pool: str, *, cpu: str = "1", gpu: str | None = None, **more: Any) 
 def job(name: str, spec: Any, *, promise: str | None = None) -> Any:
     annotations = {"volcano.sh/sla-waiting-time": promise} if promise else {}
     return {"metadata": {"name": name, "annotations": annotations}, "spec": {"template": {"spec": spec}}}
+
+
+def event(name: str) -> Any:
+    """As the API server stores one."""
+    at = "2026-03-02T08:00:00Z"
+    metadata = {"name": name, "namespace": NAMESPACE, "uid": f"uid-of-{name}", "creationTimestamp": at}
+    return {
+        "apiVersion": "v1", "kind": "Event", "metadata": metadata, "reason": "Said", "message": "said", "type": "Normal",
+        "involvedObject": {"kind": "Pod", "namespace": NAMESPACE, "name": "before"}, "firstTimestamp": at,
+        "lastTimestamp": at, "count": 1,
+    }  # fmt: skip
 
 
 class Live:
@@ -113,6 +133,26 @@ class Live:
             "select * from v_job_wait where namespace = %s and job_name = %s order by episode", NAMESPACE, name
         )
         return found[0] if found else None
+
+    def watched(self) -> set[str]:
+        """The kinds of which something is in the log for good, as in `FOLLOWED`."""
+        kinds = {kind.name: kind for kind in collector_app.kinds(Settings())}
+        (cluster,) = survey.clusters(Places(self.pipeline.data).collector_db) or [None]
+        found = [kinds[name] for name in (cluster.watches if cluster else ())]
+        return {f"{kind.kind}.{kind.group}" if kind.group else kind.kind for kind in found}
+
+    def gaps(self) -> Counter[str]:
+        """How many there were of each kind."""
+        return Counter(record.subject for record in self.records() if isinstance(record, GapRecord))
+
+    def changes(self, kind: str, name: str | None = None) -> list[ObjectRecord]:
+        """What was written of objects of a kind, facts alone left out."""
+        found = [each for each in self.records() if isinstance(each, ObjectRecord) and each.data.kind == kind]
+        return [each for each in found if name in (None, each.data.name) and each.data.change != "facts"]
+
+    def said_twice(self) -> list[str]:
+        """Ids that more than one record has."""
+        return [id_ for id_, count in Counter(record.id for record in self.records()).items() if count > 1]
 
     def records(self) -> list[Any]:
         """Everything in the log but ticks."""
@@ -226,26 +266,54 @@ def test_a_broken_promise_shows_within_two_seconds_as_one_violation(live: Live) 
 
 
 def test_an_api_server_that_is_killed_costs_one_gap_a_kind_and_nothing_else(live: Live) -> None:
+    """While it is down another server of the cluster takes changes, and every version of before is forgotten."""
     live.job("before", pod_spec("outage-pool"))
     live.waits_for("before", "node_affinity")
-    gaps_before = Counter(record.data.kind for record in live.records() if isinstance(record, GapRecord))
+    live.pod("goes-unseen", pod_spec("outage-pool"))
+    poll("every kind is followed", lambda: live.watched() == FOLLOWED and live.changes("Pod", "goes-unseen"), 30)
+    gaps_before = live.gaps()
     live.kube.kill_api()
+    live.kube.store(f"pods/{NAMESPACE}/goes-unseen", None)
+    live.kube.store(f"events/{NAMESPACE}/while-away", event("while-away"))
+    live.kube.expire_versions()
     live.kube.start_api()
     live.node("outage-pool-0")
+    ready_ms = clock.now_ms()
     poll("the job is placed", lambda: live.placed_at_ms("before"), 90)
+    poll("every kind was listed again", lambda: (live.gaps() - gaps_before).keys() >= FOLLOWED, 30)
     poll("and so the row says", lambda: live.row("before")["phase"] == "scheduled", 60)
     live.job("after", pod_spec("still-nobody"))
     live.waits_for("after", "node_affinity")
 
-    gaps = Counter(record.data.kind for record in live.records() if isinstance(record, GapRecord))
-    new = {kind: gaps[kind] - gaps_before[kind] for kind in gaps if gaps[kind] != gaps_before[kind]}
-    assert set(new.values()) <= {1}, new  # none where the server still knew the version and the watch was resumed
-    ids = [record.id for record in live.records()]
-    assert len(ids) == len(set(ids))
+    assert live.gaps() - gaps_before == Counter(FOLLOWED)
+    (node_seen,) = live.changes("Node", "outage-pool-0")[:1]
+    print(f"a node is seen {node_seen.observedms - ready_ms} ms after the server was ready")
+    assert node_seen.observedms - ready_ms < 15_000
+    assert [(gone.data.change, gone.data.synthetic) for gone in live.changes("Pod", "goes-unseen")[-1:]] == [
+        ("deleted", True)
+    ]
+    assert [told.data.name for told in live.records() if isinstance(told, EventRecord)].count("while-away") == 1
+    assert live.said_twice() == []
     pods = live.kube.request("GET", f"/api/v1/namespaces/{NAMESPACE}/pods")["items"]
-    changes = [record.data for record in live.records() if isinstance(record, ObjectRecord)]
-    seen = {change.uid for change in changes if change.kind == "Pod"}
-    assert {pod["metadata"]["uid"] for pod in pods} <= seen
+    assert {pod["metadata"]["uid"] for pod in pods} <= {change.data.uid for change in live.changes("Pod")}
+
+
+def test_a_way_to_the_server_that_breaks_for_a_moment_costs_no_gap_at_all(live: Live, tmp_path: Path) -> None:
+    """The server still knows every version, so each watch goes on where it was."""
+    with Proxy(live.kube.port) as proxy:
+        mine = proxy.kubeconfig(live.kube.kubeconfig("collector"))
+        with Collecting(mine, tmp_path / "data") as collecting:
+            poll("every kind came", collecting.ready)
+            watches = collecting.collector.progress()
+            for number in range(3):
+                proxy.refuse()
+                live.pod(f"while-refused-{number}", pod_spec("still-nobody"))
+                opened = {name: each.watches for name, each in watches.items()}
+                proxy.listen()
+                poll("all go on", lambda then=opened: all(each.watches > then[name] for name, each in watches.items()))
+                poll("what came meanwhile", lambda each=number: collecting.saw("Pod", f"while-refused-{each}"))
+            assert {each.lists for each in watches.values()} == {1}
+            assert collecting.gaps() == []
 
 
 def test_ctrl_c_ends_everything_that_was_started(live: Live, tmp_path: Path) -> None:

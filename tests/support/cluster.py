@@ -251,6 +251,27 @@ class Cluster:
         self._etcd("kv/compaction", {"revision": revision, "physical": True})
         return str(revision)
 
+    def copy_etcd(self, to: Path) -> None:
+        """Stops everything for a moment and copies what etcd holds, for `restore_etcd`."""
+        self._without_servers(lambda: shutil.copytree(self._etcd_folder, to))
+
+    def restore_etcd(self, older: Path) -> None:
+        """Puts an older copy in etcd's place: objects and versions are as they were then."""
+
+        def put_back() -> None:
+            shutil.rmtree(self._etcd_folder)
+            shutil.copytree(older, self._etcd_folder)
+
+        self._without_servers(put_back)
+
+    def _without_servers(self, work: Callable[[], object]) -> None:
+        self.kill_api()
+        self._etcd_program.stop()
+        work()
+        self._etcd_program.start()
+        self._etcd_program.wait_until(self._etcd_answers)
+        self._start_api()
+
     def store(self, key: str, value: Any) -> None:
         """Writes an object (None: deletes it) behind the API server's back, as another server of the cluster would.
 
@@ -299,7 +320,7 @@ class Cluster:
     def _start_etcd(self) -> None:
         client, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{free_port()}"
         arguments = [
-            f"--data-dir={self.folder / 'etcd'}",
+            f"--data-dir={self._etcd_folder}",
             f"--listen-client-urls={client}",
             f"--advertise-client-urls={client}",
             f"--listen-peer-urls={peer}",
@@ -308,9 +329,9 @@ class Cluster:
             "--unsafe-no-fsync",
             "--log-level=warn",
         ]
-        etcd = self._program("etcd", arguments)
-        etcd.start()
-        etcd.wait_until(lambda: _answers(f"{client}/health", "true"))
+        self._etcd_program = self._program("etcd", arguments)
+        self._etcd_program.start()
+        self._etcd_program.wait_until(self._etcd_answers)
 
     def _api_arguments(self) -> list[str]:
         without_accounts = ["--disable-admission-plugins=ServiceAccount"] if self._tier < 3 else []
@@ -400,6 +421,13 @@ class Cluster:
         program = Program(name, [str(self._found_in / name), *arguments], self.folder)
         self._running.append(program)
         return program
+
+    @property
+    def _etcd_folder(self) -> Path:
+        return self.folder / "etcd"
+
+    def _etcd_answers(self) -> bool:
+        return _answers(f"http://127.0.0.1:{self._etcd_port}/health", "true")
 
     def _exists(self, path: str) -> bool:
         try:
