@@ -59,19 +59,19 @@ def why(
       kube-collector why train-llama -n research
       kube-collector why train-llama --at -2h -o json
     """
-    from dashboards.asking import finding, listing, show
-    from pipeline.cli import times
+    from dashboards.asking import listing, show
+    from dashboards.filters import Wanted
 
     output.check(format_, ("table", "wide", "json", "yaml"))
     whom = flags.whom(url, config, sets, lang)
     filters = flags.narrowed(namespace=namespace, cluster=cluster)
+    wanted = Wanted(job, filters.cluster, filters.namespace, kind or "", uid or "")
 
     def once(source: Source) -> None:
-        found = finding.one(source, job, filters, kind, uid)
-        at_ms = None if at is None else times.parse(at, found.now_ms or 0)
+        at_ms = None if at is None else listing.moment_ms(source, filters, at)
+        answer = source.why(wanted, at_ms)
         if at is None:
-            listing.others(found)
-        answer = source.why(found.named, at_ms)
+            listing.others(answer["others"])
         if format_ in ("json", "yaml"):
             output.render_object(answer, format_)
         else:
@@ -82,7 +82,7 @@ def why(
 
 def jobs(
     names: Annotated[
-        flags.Texts, typer.Argument(metavar="NAME", help="Jobs by name; one alone is shown in full.")
+        flags.Texts, typer.Argument(metavar="NAME", help="Jobs by name; one alone, not filtered, is shown in full.")
     ] = None,
     namespace: flags.Namespace = None,
     everywhere: flags.Everywhere = False,
@@ -118,8 +118,8 @@ def jobs(
       kube-collector jobs -n research --phase waiting
       kube-collector jobs train-llama -o yaml
     """
-    from dashboards.asking import columns, finding, listing
-    from dashboards.filters import SORTS
+    from dashboards.asking import columns, listing
+    from dashboards.filters import SORTS, Wanted
 
     names = [] if names == ["list"] else list(dict.fromkeys(names or ()))
     given = {"namespace": None if everywhere else namespace, "cluster": cluster, "tenant": tenant, "queue": queue,
@@ -128,12 +128,13 @@ def jobs(
     ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
     wanted = options.wanted(format_, no_headers, None if ours else sort_by)
     whom = flags.whom(url, config, sets, lang)
+    narrowing = (filters.tenant, filters.queue, filters.phase, filters.sla, filters.reason, filters.text)
+    alone = len(names) == 1 and len(filters.kind) < 2 and not any(narrowing)
 
     def once(source: Source) -> None:
-        if len(names) == 1:
-            found = finding.one(source, names[0], filters, uid=uid)
-            listing.others(found)
-            listing.detail(source, found, wanted, utc, whom.lang)
+        if alone:
+            job = Wanted(names[0], filters.cluster, filters.namespace, "".join(filters.kind), uid or "")
+            listing.detail(source, job, wanted, utc, whom.lang)
             return
         sort = sort_by if ours and sort_by else "-wait"
         rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)

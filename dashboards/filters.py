@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from dashboards.queries.statements import Value
 from pipeline.config.suggest import did_you_mean
 from pipeline.errors import BadUsage
 from pipeline.records import reasons, sla, times, words
+
+if TYPE_CHECKING:
+    from dashboards.queries.statements import Value
 
 PHASES = ("waiting", "scheduled", "cancelled")
 SLAS = ("none", "on_track", "at_risk", "violated", "met", "met_late", "cancelled")
@@ -48,7 +48,21 @@ class Named(NamedTuple):
     uid: str = ""
 
 
-class Filters(msgspec.Struct, frozen=True, kw_only=True):
+class Wanted(NamedTuple):
+    """A job as a person names it: NAME, KIND/NAME or NAMESPACE/NAME, and where to look for it; empty means anywhere."""
+
+    text: str
+    cluster: tuple[str, ...] = ()
+    namespace: tuple[str, ...] = ()
+    kind: str = ""
+    uid: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.text.rpartition("/")[2]
+
+
+class Filters(NamedTuple):
     """Empty means all. `text` is looked for in names, queues and uids, without regard to case in the first two."""
 
     cluster: tuple[str, ...] = ()

@@ -248,6 +248,8 @@ class Why(msgspec.Struct, kw_only=True):
     data_until_ms: int | None
     lag_ms: int | None
     replay: bool
+    others: list[str] = []
+    """Uids of the other jobs that have or had this name, newest first; none where one was asked for by its uid."""
 
 
 class Violation(msgspec.Struct, kw_only=True):

@@ -10,16 +10,17 @@ from starlette.responses import Response
 
 from dashboards import objects
 from dashboards.api import answering, described
-from dashboards.api.narrowing import Cursor, Limit, OfJobs, TheJob
-from dashboards.figures import job, jobs
+from dashboards.api.narrowing import AJob, At, Cursor, Limit, OfJobs, Rebuild, TheJob
+from dashboards.figures import job, jobs, naming
 from dashboards.filters import moment
 
 MOST_EPISODE = 2**31 - 1
 
-router = APIRouter(prefix="/jobs", tags=["jobs"], default_response_class=Response)
+router = APIRouter(tags=["jobs"], default_response_class=Response)
+_ONE = "/jobs/{cluster}/{namespace}/{kind}/{name}"
 
 
-@router.get("", operation_id="listJobs", responses=described.gives(objects.Jobs))
+@router.get("/jobs", operation_id="listJobs", responses=described.gives(objects.Jobs))
 def listed(
     request: Request,
     filters: OfJobs,
@@ -31,27 +32,38 @@ def listed(
     return answering.answer(request, lambda asked: jobs.listed(asked, filters, sort, limit, cursor))
 
 
-@router.get("/{cluster}/{namespace}/{kind}/{name}", operation_id="getJob", responses=described.gives(objects.JobDetail))
+@router.get(_ONE, operation_id="getJob", responses=described.gives(objects.JobDetail))
 def one(request: Request, named: TheJob) -> Response:
     """One job: all its waits with their parts, and the newest of its events."""
-    return answering.answer(request, lambda asked: job.detail(asked, named))
+    return answering.answer(request, lambda asked: job.detail(asked, naming.addressed(asked, named)))
 
 
-@router.get("/{cluster}/{namespace}/{kind}/{name}/why", operation_id="whyJob", responses=described.gives(objects.Why))
+@router.get(f"{_ONE}/why", operation_id="whyJob", responses=described.gives(objects.Why))
 def why(
     request: Request,
     named: TheJob,
-    at: Annotated[
-        str | None, Query(description="a moment, RFC 3339 or milliseconds; without it now (log time)")
-    ] = None,
+    at: At = None,
     episode: Annotated[
         int | None, Query(ge=1, le=MOST_EPISODE, description="which wait; without it the one of the moment")
     ] = None,
-    rebuild: Annotated[
-        bool, Query(description="with `at`: if no decision of a scheduler is stored, make it anew from the log; slow")
-    ] = False,
+    rebuild: Rebuild = False,
 ) -> Response:
     """Why the job waits, or waited at a moment: a sentence, the reasons with their shares, what a scheduler sees, and what
     would help."""
     at_ms = None if at is None else moment("at", at)
-    return answering.answer(request, lambda asked: job.why(asked, named, at_ms, episode, rebuild=rebuild))
+    return answering.answer(
+        request, lambda asked: job.why(asked, naming.addressed(asked, named), at_ms, episode, rebuild=rebuild)
+    )
+
+
+@router.get("/job", operation_id="findJob", responses=described.gives(objects.JobDetail))
+def called(request: Request, wanted: AJob) -> Response:
+    """One job by its name alone, as `/jobs/{cluster}/{namespace}/{kind}/{name}` gives it."""
+    return answering.answer(request, lambda asked: job.detail(asked, naming.wanted(asked, wanted)))
+
+
+@router.get("/why", operation_id="whyCalled", responses=described.gives(objects.Why))
+def why_called(request: Request, wanted: AJob, at: At = None, rebuild: Rebuild = False) -> Response:
+    """Why a job waits, by its name alone: one question instead of a search and a question."""
+    at_ms = None if at is None else moment("at", at)
+    return answering.answer(request, lambda asked: job.why(asked, naming.wanted(asked, wanted), at_ms, rebuild=rebuild))

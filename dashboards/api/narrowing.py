@@ -13,7 +13,7 @@ from fastapi import Depends, Path, Query
 from starlette.requests import Request
 
 from dashboards import filters
-from dashboards.filters import Filters, Named
+from dashboards.filters import Filters, Named, Wanted
 from pipeline.config.suggest import did_you_mean
 from pipeline.errors import BadUsage
 
@@ -90,6 +90,19 @@ def _named(
     return Named(cluster, namespace, kind, name, uid)
 
 
+def _wanted(
+    job: Annotated[str, Query(description="NAME, KIND/NAME or NAMESPACE/NAME", min_length=1, max_length=1024)],
+    cluster: Annotated[Texts, text("name of the cluster")] = None,
+    namespace: Annotated[Texts, text("namespace of the job")] = None,
+    kind: Annotated[str, Query(description="kind of the job, in any case")] = "",
+    uid: Annotated[str, Query(description="which job of that name; without it the newest")] = "",
+    lang: Lang = None,
+) -> Wanted:
+    del lang
+    made = filters.made({"cluster": cluster, "namespace": namespace})
+    return Wanted(job, made.cluster, made.namespace, kind, uid)
+
+
 OfIdentity = Annotated[Filters, Depends(_of_identity)]
 """What the filters of the address say: by whose jobs."""
 OfReasons = Annotated[Filters, Depends(_of_reasons)]
@@ -100,6 +113,12 @@ OfViolations = Annotated[Filters, Depends(_of_violations)]
 """All that a list of violations can be narrowed by."""
 TheJob = Annotated[Named, Depends(_named)]
 """Which job the address names."""
+AJob = Annotated[Wanted, Depends(_wanted)]
+"""Which job is meant by a name, and where to look for it."""
+At = Annotated[str | None, Query(description="a moment, RFC 3339 or milliseconds; without it now (log time)")]
+Rebuild = Annotated[
+    bool, Query(description="with `at`: if no decision of a scheduler is stored, make it anew from the log; slow")
+]
 Limit = Annotated[int, Query(ge=1, le=500, description="items of a page")]
 Cursor = Annotated[str | None, Query(description="`next` of the page before", max_length=4096)]
 

@@ -8,9 +8,9 @@ import msgspec
 
 from dashboards.asking.source import Answer
 from dashboards.explaining import explainer
-from dashboards.figures import job, jobs, queues, reasons, violations
+from dashboards.figures import job, jobs, naming, queues, reasons, violations
 from dashboards.figures.asked import Asked
-from dashboards.filters import Filters, Named
+from dashboards.filters import Filters, Wanted
 from dashboards.store import open_store
 from pipeline import clock
 from pipeline.config.load import Loaded
@@ -31,11 +31,13 @@ class Direct:
     def jobs(self, filters: Filters, sort: str, limit: int, cursor: str | None) -> Answer:
         return _plain(jobs.listed(self._asked(), filters, sort, limit, cursor))
 
-    def job(self, named: Named) -> Answer:
-        return _plain(job.detail(self._asked(), named))
+    def job(self, wanted: Wanted) -> Answer:
+        asked = self._asked()
+        return _plain(job.detail(asked, naming.wanted(asked, wanted)))
 
-    def why(self, named: Named, at_ms: int | None) -> Answer:
-        return _plain(job.why(self._asked(), named, at_ms, rebuild=at_ms is not None))
+    def why(self, wanted: Wanted, at_ms: int | None) -> Answer:
+        asked = self._asked()
+        return _plain(job.why(asked, naming.wanted(asked, wanted), at_ms, rebuild=at_ms is not None))
 
     def violations(self, filters: Filters, limit: int, cursor: str | None) -> Answer:
         return _plain(violations.listed(self._asked(), filters, limit, cursor))

@@ -6,11 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
-from dashboards.asking import columns, finding
+from dashboards.asking import columns
 from dashboards.asking.source import Answer, Source
-from dashboards.filters import Filters
+from dashboards.filters import Filters, Wanted
 from pipeline.cli import output, terminal, times
 from pipeline.errors import CheckFailed, NotFound
 
@@ -38,25 +36,33 @@ def pages(ask: Callable[[int, str | None], Answer], limit: int) -> list[dict[str
 
 def called(names: list[str], ask: Callable[[int, str | None], Answer], limit: int) -> list[dict[str, Any]]:
     """The jobs of a list that are called so, each by one of the names. Raises NotFound if one of them is nobody's."""
-    rows = [row for row in pages(ask, limit) if not names or any(finding.is_called(row["job"], name) for name in names)]
-    missing = [name for name in names if not any(finding.is_called(row["job"], name) for row in rows)]
+    rows = [row for row in pages(ask, limit) if not names or any(_is_called(row["job"], name) for name in names)]
+    missing = [name for name in names if not any(_is_called(row["job"], name) for row in rows)]
     if missing:
         raise NotFound(f"there is no job {' and no job '.join(missing)}", fix="`kube-collector jobs` lists the others.")
     return rows
 
 
-def others(found: finding.Found) -> None:
+def moment_ms(source: Source, filters: Filters, text: str) -> int:
+    """A time as typed; one that is meant from now is meant from the log time. Raises BadUsage."""
+    now_ms = 0
+    if times.is_relative(text):
+        now_ms = source.jobs(Filters(cluster=filters.cluster), "-created", 1, None)["now_ms"] or 0
+    return times.parse(text, now_ms)
+
+
+def others(uids: list[str]) -> None:
     """Says that the name meant other jobs before, and how to ask about one."""
-    if found.others:
-        uids = "".join(f"\n  {uid}" for uid in found.others[:_MOST_OTHERS])
-        terminal.hint(
-            f"This is the newest of {len(found.others) + 1} jobs of its name; --uid asks about another:{uids}"
-        )
+    if uids:
+        shown = "".join(f"\n  {uid}" for uid in uids[:_MOST_OTHERS])
+        terminal.hint(f"This is the newest of {len(uids) + 1} jobs of its name; --uid asks about another:{shown}")
 
 
-def detail(source: Source, found: finding.Found, wanted: output.Wanted, utc: bool, lang: str) -> None:
+def detail(source: Source, job: Wanted, wanted: output.Wanted, utc: bool, lang: str) -> None:
     """One job in full: the API's object, or a table of all parts of its waits."""
-    answer = source.job(found.named)
+    answer = source.job(job)
+    if not job.uid:
+        others([life["uid"] for life in answer["lives"] if life["uid"] != answer["job"]["uid"]])
     if wanted.format in ("json", "yaml"):
         output.render_object(answer, wanted.format)
         return
@@ -79,7 +85,7 @@ def fail_on(source: Source, filters: Filters, what: str) -> None:
     states = tuple(state for state in FAILS[what] if not filters.state or state in filters.state)
     if not states:
         return
-    count = int(source.violations(msgspec.structs.replace(filters, state=states), 1, None)["total"])
+    count = int(source.violations(filters._replace(state=states), 1, None)["total"])
     if count:
         raise CheckFailed(
             f"{count} promise{'s are' if count > 1 else ' is'} broken", fix="`kube-collector why JOB` says why."
@@ -88,10 +94,13 @@ def fail_on(source: Source, filters: Filters, what: str) -> None:
 
 def range_ms(source: Source, filters: Filters, from_: str | None, to: str | None) -> tuple[int | None, int | None]:
     """The range as typed; `-6h` is meant from the log time. Raises BadUsage."""
-    if from_ is None and to is None:
-        return None, None
-    now_ms = source.jobs(Filters(cluster=filters.cluster), "-created", 1, None)["now_ms"] or 0
     return (
-        None if from_ is None else times.parse(from_, now_ms),
-        None if to is None else times.parse(to, now_ms),
+        None if from_ is None else moment_ms(source, filters, from_),
+        None if to is None else moment_ms(source, filters, to),
     )
+
+
+def _is_called(job: dict[str, Any], text: str) -> bool:
+    """Whether the job is NAME, KIND/NAME (the kind in any case) or NAMESPACE/NAME."""
+    before, slash, name = text.rpartition("/")
+    return job["name"] == name and (not slash or before.lower() == job["kind"].lower() or before == job["namespace"])

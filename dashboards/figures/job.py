@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import structs
 
 from dashboards import answers, decisions, waits
+from dashboards.figures import naming
 from dashboards.figures.asked import Asked, fresh
-from dashboards.filters import Named, literal
 from dashboards.objects import Episode, JobDetail, Life, Scheduler, SeenEvent, Segment, Why
 from dashboards.waits import Row
-from pipeline.config.suggest import closest
 from pipeline.errors import NotFound, UserError
 from pipeline.records import times, words
 from pipeline.records.jobs import JobRef
 
-MOST_EPISODES = 500
 MOST_EVENTS = 200
 MOST_LIVES = 50
 _MOST_SIGHTS = 2000
 _MOST_DECISIONS = 500
-_MOST_NAMES = 500
-_SAME = 2
-"""Names are likened to those that begin or end with the same letters."""
 
 
-def detail(asked: Asked, named: Named) -> JobDetail:
-    """Every wait of the job, latest first. Raises NotFound."""
-    rows = _rows(asked, named)
+def detail(asked: Asked, rows: Sequence[Row]) -> JobDetail:
+    """Every wait of the newest job of these rows (`naming`), latest first."""
     rows = [row for row in rows if row["job_uid"] == rows[0]["job_uid"]]
     parts = _parts(asked, rows[0], 0)
     episodes = [waits.episode(row, len(rows), asked.lang, parts.get(row["episode"], [])) for row in rows]
@@ -35,31 +31,31 @@ def detail(asked: Asked, named: Named) -> JobDetail:
         api_group=_group(asked, rows[0]),
         episodes=[_measured(episode) for episode in episodes],
         events=_events(asked, rows[0]),
-        lives=_lives(asked, named),
+        lives=_lives(asked, rows[0]),
         scheduler=_stored(asked, rows[0], waits.at(rows[0]["now_at"])) if rows[0]["phase"] == answers.WAITING else None,
-        **structs.asdict(fresh(asked, (named.cluster,))),
+        **structs.asdict(fresh(asked, (rows[0]["cluster"],))),
     )
 
 
 def why(
-    asked: Asked, named: Named, at_ms: int | None = None, episode: int | None = None, *, rebuild: bool = False
+    asked: Asked, rows: Sequence[Row], at_ms: int | None = None, episode: int | None = None, *, rebuild: bool = False
 ) -> Why:
-    """Why the job waits, or waited at `at_ms`; a moment behind the log time means now.
+    """Why the job of these rows (`naming`) waits, or waited at `at_ms`; a moment behind the log time means now.
 
     `episode`: which wait is meant, without it the one of the moment. `rebuild`: where no decision of a scheduler is stored
     for `at_ms`, the log is asked for one. Raises NotFound.
     """
-    rows = _rows(asked, named)
+    name, uids = rows[0]["job_name"], naming.uids(rows)
     now_ms = max(waits.at(row["now_at"]) for row in rows)
     moment_ms = now_ms if at_ms is None else min(at_ms, now_ms)
     if episode is not None:
-        rows = _only(rows, named, episode)
+        rows = _only(rows, episode)
     stored = [waits.job_row(row, len(rows), asked.lang) for row in rows]
     wait = answers.choose(stored, moment_ms)
     if wait is None or (episode is not None and moment_ms < wait.started_ms):
         first_ms = min(row.started_ms for row in stored)
         raise NotFound(
-            f"job {named.name} did not {'exist' if episode is None else 'wait'} yet at {times.format_ms(moment_ms)}",
+            f"job {name} did not {'exist' if episode is None else 'wait'} yet at {times.format_ms(moment_ms)}",
             fix=f"It is known from {times.format_ms(first_ms)} on; ask for a later moment.",
         )
     row = next(row for row, each in zip(rows, stored, strict=True) if each is wait)
@@ -69,48 +65,21 @@ def why(
         sees = _stored(asked, row, moment_ms)
         if sees is None and rebuild and at_ms is not None:
             sees, note = _rebuilt(asked, row, moment_ms)
-    return answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (named.cluster,)), sees, note)
+    answer = answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (wait.job.cluster,)), sees, note)
+    answer.others = [uid for uid in uids if uid != wait.job.uid]
+    return answer
 
 
-def _only(rows: list[Row], named: Named, episode: int) -> list[Row]:
+def _only(rows: Sequence[Row], episode: int) -> list[Row]:
     """The one wait of that number, of the newest job. Raises NotFound."""
     newest = [row for row in rows if row["job_uid"] == rows[0]["job_uid"]]
     found = [row for row in newest if row["episode"] == episode]
     if not found:
         raise NotFound(
-            f"job {named.name} has no wait {episode}",
+            f"job {rows[0]['job_name']} has no wait {episode}",
             fix=f"Its waits are {', '.join(str(row['episode']) for row in reversed(newest))}.",
         )
     return found
-
-
-def _rows(asked: Asked, named: Named) -> list[Row]:
-    """The waits of that name, newest job and latest wait first; at least one. Raises NotFound."""
-    rows = asked.store.rows("job", **named._asdict(), limit=MOST_EPISODES)
-    if rows:
-        return rows
-    near = _similar(asked, named)
-    raise NotFound(
-        f"there is no {named.kind} {named.name} in namespace {named.namespace} of cluster {named.cluster}",
-        fix=f"Did you mean {near}?" if near else "`kube-collector jobs` lists the jobs that are known.",
-    )
-
-
-def _similar(asked: Asked, named: Named) -> str | None:
-    """The known job there that this one is most likely a slip of: its name, with its kind if that differs."""
-    rows = asked.store.rows(
-        "names",
-        cluster=named.cluster,
-        namespace=named.namespace,
-        begin=f"{literal(named.name[:_SAME].lower())}%",
-        end=f"%{literal(named.name[-_SAME:].lower())}",
-        limit=_MOST_NAMES,
-    )
-    itself = named.name, named.kind
-    rows = [row for row in rows if (row["job_name"], row["job_kind"]) != itself]
-    near = closest(named.name, (row["job_name"] for row in rows))
-    kinds = [row["job_kind"] for row in rows if row["job_name"] == near]
-    return near if near is None or named.kind in kinds else f"{kinds[0]}/{near}"
 
 
 def _parts(asked: Asked, row: Row, episode: int) -> dict[int, list[Segment]]:
@@ -129,9 +98,14 @@ def _parts(asked: Asked, row: Row, episode: int) -> dict[int, list[Segment]]:
     return parts
 
 
-def _lives(asked: Asked, named: Named) -> list[Life]:
+def _lives(asked: Asked, row: Row) -> list[Life]:
     rows = asked.store.rows(
-        "lives", cluster=named.cluster, namespace=named.namespace, kind=named.kind, name=named.name, limit=MOST_LIVES
+        "lives",
+        cluster=row["cluster"],
+        namespace=row["namespace"],
+        kind=row["job_kind"],
+        name=row["job_name"],
+        limit=MOST_LIVES,
     )
     return [
         Life(row["job_uid"], waits.ms(row["created_at"]), waits.at(row["started_at"]), row["phase"], row["sla"])

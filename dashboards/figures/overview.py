@@ -19,8 +19,8 @@ def made(asked: Asked, filters: Filters) -> Overview:
     return Overview(
         kept=Kept(*(numbers[name] for name in Kept.__struct_fields__)),
         waiting=Waiting(*(numbers[name] for name in Waiting.__struct_fields__)),
-        longest=_jobs(asked, structs.replace(filters, phase=("waiting",)), "-wait"),
-        at_risk=_jobs(asked, structs.replace(filters, sla=("at_risk",)), "deadline"),
+        longest=_jobs(asked, filters._replace(phase=("waiting",)), "-wait"),
+        at_risk=_jobs(asked, filters._replace(sla=("at_risk",)), "deadline"),
         recent_violations=violations.listed(asked, filters, MOST).items,
         top_reasons=reasons.totals(asked, filters, reasons.usual(asked, filters))[:MOST],
         **structs.asdict(fresh(asked, filters.cluster)),

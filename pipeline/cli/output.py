@@ -95,15 +95,22 @@ def render(
 
 def render_object(value: Any, format_: str, *, out: TextIO | None = None) -> None:
     """Prints one object (or a list) as `json` or `yaml`, unchanged."""
-    import msgspec
-
     out = out or sys.stdout
     if check(format_, ("json", "yaml")) == "json":
-        out.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+        import json
+
+        out.write(json.dumps(value, default=_plain, indent=2, ensure_ascii=False) + "\n")
     else:
         import yaml
 
-        yaml.safe_dump(msgspec.to_builtins(value), out, sort_keys=False, allow_unicode=True, width=1_000_000)
+        yaml.safe_dump(_plain(value), out, sort_keys=False, allow_unicode=True, width=1_000_000)
+
+
+def _plain(value: Any) -> Any:
+    """Structs as mappings. An answer over HTTP has none, so that what knows them is not imported for it."""
+    import msgspec
+
+    return msgspec.to_builtins(value)
 
 
 def lookup(row: Any, key: str) -> Any:

@@ -32,6 +32,12 @@ def parse(text: str, now_ms: int, zone: tzinfo | None = None) -> int:
         ) from None
 
 
+def is_relative(text: str) -> bool:
+    """Whether `parse` needs to know what time it is."""
+    word = text.strip().lower()
+    return word in {"now", "today", "yesterday"} or word[:1] in {"-", "+"}
+
+
 def show(ms: int | None, *, utc: bool = False, zone: tzinfo | None = None) -> str:
     """`2026-03-01 18:20:05+08:00`, or with `utc` `2026-03-01 10:20:05Z`; `-` for no time. Whole seconds, cut."""
     if ms is None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-
-import msgspec
+from typing import NamedTuple
 
 KEYS = ("volcano.sh/sla-waiting-time", "scheduling.volcano.sh/sla-waiting-time", "sla-waiting-time")
 """Annotation keys in the order in which they are tried at one place."""
@@ -71,7 +70,7 @@ def format_duration_ms(millis: int) -> str:
     return sign + (f"{hours}h" if hours else "") + (f"{minutes}m" if minutes else "") + seconds
 
 
-class Promise(msgspec.Struct, frozen=True):
+class Promise(NamedTuple):
     """A waiting time that was promised: `waiting_ms` > 0, the place `level` and the annotation key `source`."""
 
     waiting_ms: int
@@ -79,7 +78,7 @@ class Promise(msgspec.Struct, frozen=True):
     level: str
 
 
-class Misconfigured(msgspec.Struct, frozen=True):
+class Misconfigured(NamedTuple):
     """A promise that cannot be kept to since it cannot be read: where it stands and what it says."""
 
     level: str

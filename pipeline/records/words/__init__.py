@@ -8,9 +8,7 @@ to fill; they are never put together from pieces of grammar.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Final
-
-import msgspec
+from typing import Final, NamedTuple
 
 from pipeline.records import reasons, sla
 from pipeline.records.words import en, zh
@@ -20,7 +18,7 @@ _ALL: Final = 0.995
 LANGUAGES: Final[dict[str, ModuleType]] = {"en": en, "zh": zh}
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Told(NamedTuple):
     """What a sentence is made from. Times in milliseconds; `share` 0 to 1; `overrun_ms` > 0 if the promise is broken."""
 
     phase: str

@@ -219,6 +219,14 @@ def test_a_dash_stands_for_no_queue_and_no_tenant(page, doris):
     assert [row["queue"] for row in page.api("/queues?cluster=without&queue=-")["items"]] == [""]
 
 
+def test_a_job_is_found_by_its_name_alone(page, cluster):
+    for query in ("job=train-llama", "job=volcanojob/train-llama&namespace=research,x", "job=research/train-llama"):
+        for noun, path in (("why", f"{LLAMA}/why"), ("job", LLAMA)):
+            assert page.api(f"/{noun}?{query}&cluster=prod") | {"lag_ms": 0} == page.api(path) | {"lag_ms": 0}, query
+    answer = page.get("/api/v1/why?job=train-lama&cluster=prod")
+    assert (answer.status, answer.body["hint"]) == (404, "Did you mean train-llama?")
+
+
 def test_a_job_of_another_kind_is_named_with_its_kind(page, cluster):
     answer = page.get("/api/v1/jobs/prod/research/Job/train-llama")
     assert (answer.status, answer.body["hint"]) == (404, "Did you mean VolcanoJob/train-llama?")
@@ -245,6 +253,9 @@ def test_a_name_used_again_is_the_newest_job_unless_its_uid_or_a_moment_says_oth
     assert page.api(f"{path}/why")["leading"]["reason"] == "outranked"
     assert page.api(f"{path}/why?at={at(7)}")["leading"]["reason"] == "quota"
     assert page.api(f"{path}/why?uid=old")["phase"] == "scheduled"
+    for query, others in (("", ["old"]), ("&uid=old", []), (f"&at={at(7)}", ["new"])):
+        assert page.api(f"/why?job=j&cluster=again{query}")["others"] == others, query
+    assert page.get("/api/v1/why?job=j&cluster=again&uid=x").body["hint"] == "Known uids of that name: new, old."
     assert len(page.api("/jobs?cluster=again")["items"]) == 2
     for query in ("", "?uid=old"):
         lives = [(life["uid"], life["phase"], life["created_ms"]) for life in page.api(path + query)["lives"]]
@@ -447,6 +458,9 @@ def test_the_pipeline_shows_stages_dead_letters_and_counters(page, doris, cluste
         ("/violations?sla=met", "there is no parameter 'sla' here"),
         ("/pipeline?cluster=prod", "there is no parameter 'cluster' here"),
         (f"{LLAMA}?at=5", "there is no parameter 'at' here"),
+        ("/why?cluster=prod", "job"),
+        ("/why?job=", "job"),
+        ("/job?job=x&at=5", "there is no parameter 'at' here"),
     ],
 )
 def test_what_cannot_be_understood_is_a_problem_with_advice(path, said, page, cluster):
@@ -490,7 +504,7 @@ def test_the_usual_page_of_the_list_is_within_the_limit_of_the_contract(page):
 def test_every_field_and_parameter_is_described(page, cluster):
     document = page.api("/openapi.json")
     assert document["openapi"].startswith("3.1")
-    assert len(document["paths"]) == 9
+    assert len(document["paths"]) == 11
     for path, (operation,) in ((path, list(each.values())) for path, each in document["paths"].items()):
         answers = operation["responses"]
         assert set(answers) == {"200", "304", "400", "404", "503"}, path

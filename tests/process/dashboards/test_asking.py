@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
+from dashboards.asking import wire
+from pipeline.cli import main
 from pipeline.doris import local
 from tests.support.waiting import DAY_MS, MINUTE_MS, Waiting
 
@@ -180,7 +182,7 @@ def test_without_a_page_the_warehouse_answers_the_same(ask, doris, page):
     nobody = ("--set", "dashboards.port=1")
     done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "-o", "json", *place, *nobody, url=None)
     assert done.returncode == 0, done.stderr
-    stored = page.api("/jobs/asked/research/VolcanoJob/train-llama/why")
+    stored = page.api("/why?job=train-llama&namespace=research&cluster=asked")
     assert json.loads(done.stdout) | {"lag_ms": 0} == stored | {"lag_ms": 0}
     for noun in ("jobs", "violations", "queues", "reasons"):
         assert ask(noun, "--cluster", "asked", *place, *nobody, url=None).returncode == 0
@@ -203,13 +205,29 @@ def test_with_neither_page_nor_warehouse_it_says_how_to_start_one(ask):
 def test_asking_over_http_imports_neither_the_web_framework_nor_settings_nor_a_driver(page, told):
     program = (
         "import sys; from pipeline.cli import main; code = main.run(sys.argv[1:]); "
-        "print(code, sorted({'fastapi', 'uvicorn', 'pymysql', 'httpx', 'pydantic', 'pipeline.config.load'} & sys.modules.keys()))"
+        "print(code, sorted({'fastapi', 'uvicorn', 'pymysql', 'httpx', 'pydantic', 'msgspec', 'http.client', 'ssl', 'pipeline.config.load'}"
+        " & sys.modules.keys()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "why", "train-llama", "-n", "research", "--cluster", "asked", "--url", page.url],
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "0 []", done
+
+
+def test_a_question_over_http_is_one_request(page, told, monkeypatch, capsys):
+    asked = []
+    get = wire.get
+    monkeypatch.setattr(wire, "get", lambda *place, **more: asked.append(place[2]) or get(*place, **more))
+    for command in ("why", "jobs"):
+        assert main.run([command, "train-llama", "-n", "research", "--cluster", "asked", "--url", page.url]) == 0
+    assert [path.split("?")[0] for path in asked] == ["/api/v1/why", "/api/v1/job"], capsys.readouterr()
+
+
+def test_one_name_with_a_filter_is_a_list(ask):
+    done = ask("jobs", "eval", "--cluster", "asked", "--queue", "vision-a", "-o", "json")
+    assert [row["job"]["namespace"] for row in json.loads(done.stdout)] == ["team-a", "team-b"], done.stderr
+    assert ask("jobs", "train-llama", "--cluster", "asked", "--phase", "placed").returncode == 4
 
 
 def test_a_taken_port_ends_the_page_with_one_clear_error(ask, page):
