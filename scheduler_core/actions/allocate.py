@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.domains import ROOT, Domain
@@ -111,6 +113,7 @@ class Placer:
         self.statement = Statement(session)
         self.near = job.held_domain
         self._barred: dict[str, Bools] | None = {} if remembers and _mixed_roles(job) else None
+        self._never: dict[str, Bools] = {}
         self._plain = session.places_together and self.within is None and self._barred is None and job.topology is None
 
     def place(self, waiting: list[Task]) -> Statement | None:
@@ -186,14 +189,22 @@ class Placer:
         found = placing.choose(session, task, self.within, barred)
         if self._barred is not None and task.role:
             self._remember(task)
+            if isinstance(found, Refusal) and found.report is not None:
+                found.report = msgspec.structs.replace(found.report, unresolvable=self._never[task.role])
         return found
 
     def _remember(self, task: Task) -> None:
-        """Nodes that refused a task of a role are not asked again for that role, even by a task that asks less."""
+        """Nodes that refused a task of a role are not asked again for that role, even by a task that asks less.
+
+        Whether evictions would free such a node is what its first refusal said.
+        """
         assert self._barred is not None
-        refused = placing.codes_of(self.session, task) != 0
+        codes = placing.codes_of(self.session, task)
+        refused, never = codes != 0, self.session.judges.codes.never(codes)
         known = self._barred.get(task.role)
-        self._barred[task.role] = refused if known is None else known | refused
+        if known is not None:
+            refused, never = known | refused, self._never[task.role] | never & ~known
+        self._barred[task.role], self._never[task.role] = refused, never
 
     def _refuse(self, task: Task, refusal: Refusal) -> None:
         refusal.domain = self.domain

@@ -18,7 +18,7 @@ import numpy as np
 
 from scheduler_core.model import status
 from scheduler_core.model.jobs import Job, Queue
-from scheduler_core.model.nodes import Ints
+from scheduler_core.model.nodes import Bools, Ints
 from scheduler_core.model.policy import Arguments
 from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.session import arguments, dry_run, eviction, placing
@@ -38,9 +38,11 @@ def execute(session: Session) -> None:
     while queues:
         name = queues.pop().name
         hungry = starving.jobs.get(name, [])
-        jobs = session.orders.job_heap(hungry)
+        jobs = session.orders.live_jobs(hungry)
         while jobs:
-            action.between_jobs(jobs.pop(), starving)
+            job = jobs.pop()
+            if action.between_jobs(job, starving):
+                jobs.push(job)
         for job in sorted(hungry, key=session.orders.job):
             action.within_job(job, starving)
 
@@ -50,6 +52,9 @@ class Preempt:
 
     def __init__(self, session: Session, given: Arguments) -> None:
         self.session = session
+        self._waiting: dict[str, list[Task]] = {}
+        self._refused: dict[tuple[str, str], Bools] = {}
+        self.remembers = arguments.truth(given, "predicateErrorCacheEnable", default=True)
         self.dry_run = arguments.truth(given, "enableTopologyAwarePreemption", default=False)
         self.limits = dry_run.Limits(
             percent=arguments.whole(given, "minCandidateNodesPercentage", 10),
@@ -57,18 +62,20 @@ class Preempt:
             most=arguments.whole(given, "maxCandidateNodesAbsolute", 100),
         )
 
-    def between_jobs(self, job: Job, starving: eviction.Starving) -> None:
-        """Takes from other jobs of the queue, all or nothing."""
+    def between_jobs(self, job: Job, starving: eviction.Starving) -> bool:
+        """Takes from other jobs of the queue, all or nothing; True if the last of its tasks got a place, for another turn."""
         session = self.session
         statement = Statement(session)
-        waiting = starving.tasks(job)
+        waiting = self._waiting.setdefault(job.uid, starving.tasks(job))
+        placed = False
         while waiting and session.starving(job):
             task = waiting.pop()
-            self.preempt(statement, task, functools.partial(_of_other_job, task))
-        if session.pipelined(job).passed:
-            statement.commit()
-        else:
+            placed = self.preempt(statement, task, functools.partial(_of_other_job, task))
+        if not session.pipelined(job).passed:
             statement.discard()
+            return False
+        statement.commit()
+        return placed
 
     def within_job(self, job: Job, starving: eviction.Starving) -> None:
         """Takes from lower tasks of the job, task by task, until one finds nothing."""
@@ -86,23 +93,31 @@ class Preempt:
         session = self.session
         if not eligible(session, task) or session.not_filtered(task) is not None:
             return False
-        rows = by_score(session, task)
+        rows = by_score(session, task, self._refused_to_role(task))
         if self.dry_run:
             return dry_run.preempt(session, statement, task, rows, fits, self.limits, REASON)
         return any(self._on_node(statement, task, row, fits) for row in in_reach(session, task, rows, fits).tolist())
+
+    def _refused_to_role(self, task: Task) -> Bools | None:
+        """Rows that no eviction freed for another task of the role; as in Volcano they are not asked again."""
+        if not self.remembers or not task.role:
+            return None
+        assert task.job is not None
+        key = (task.job.uid, task.role)
+        if key not in self._refused:
+            self._refused[key] = np.zeros(len(self.session.nodes), dtype=np.bool_)
+        return self._refused[key]
 
     def _on_node(self, statement: Statement, task: Task, row: int, fits: Fits) -> bool:
         session = self.session
         victims = session.preemptable(task, eviction.candidates_on(session, row, fits))
         if not eviction.enough(session, task, row, victims):
             return False
-        order = session.orders.sorted_victims(victims, task)
+        order = session.orders.live_victims(victims, task)
         local = Statement(session)
         placed = may_go(session, task, row)
-        for victim in order:
-            if placed:
-                break
-            local.evict(victim, REASON, task)
+        while order and not placed:
+            local.evict(order.pop(), REASON, task)
             placed = may_go(session, task, row)
         if not placed:
             local.discard()
@@ -140,9 +155,9 @@ def eligible(session: Session, task: Task) -> bool:
     return not any(victim.pod_priority < task.pod_priority for victim in leaving)
 
 
-def by_score(session: Session, task: Task) -> Ints:
+def by_score(session: Session, task: Task, refused: Bools | None) -> Ints:
     """Candidate nodes, the best first, of equal ones in order."""
-    rows = placing.candidates(session, task)
+    rows = placing.candidates(session, task, refused)
     if len(rows) < 2:
         return rows
     scores = placing.totals(session, task, rows)

@@ -20,14 +20,17 @@ REASON = "reclaim"
 def execute(session: Session) -> None:
     """Runs the action."""
     starving = eviction.Starving(session, skip=lambda job: False)
-    queues = session.orders.queue_heap(starving.queues.values())
+    jobs = {name: session.orders.live_jobs(waiting) for name, waiting in starving.jobs.items()}
+    queues = session.orders.live_queues(starving.queues.values())
     while queues:
         queue = queues.pop()
-        if session.overused(queue) is not None:
+        if queue.name not in jobs or session.overused(queue) is not None:
             continue
-        jobs = session.orders.job_heap(starving.jobs.get(queue.name, ()))
-        while jobs:
-            _for_job(session, queue, jobs.pop(), starving)
+        waiting = jobs[queue.name]
+        while waiting:
+            _for_job(session, queue, waiting.pop(), starving)
+            if waiting:
+                queues.push(queue)  # it finds nothing more to do, but moves the others in the heap, as upstream
 
 
 def _for_job(session: Session, queue: Queue, job: Job, starving: eviction.Starving) -> None:
@@ -58,10 +61,9 @@ def _on_node(session: Session, statement: Statement, task: Task, row: int, offer
     if not eviction.enough(session, task, row, victims):
         return False
     local = Statement(session)
-    for victim in session.orders.sorted_victims(victims, task):
-        if placing.will_fit(session, task, row):
-            break
-        local.evict(victim, REASON, task)
+    order = session.orders.live_victims(victims, task)
+    while order and not placing.will_fit(session, task, row):
+        local.evict(order.pop(), REASON, task)
     if not placing.will_fit(session, task, row):
         local.discard()
         return False

@@ -80,4 +80,5 @@ class Refusal(msgspec.Struct):
 
     @property
     def unresolvable(self) -> Any:
-        return None if self.report is None else self.report.unresolvable
+        """Rows that no eviction would free, as far as nodes were asked for this very task."""
+        return None if self.report is None or self.text else self.report.unresolvable

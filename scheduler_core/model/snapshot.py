@@ -7,6 +7,7 @@ out, and kept in `outside` with the reason; pods of no group hold their room on 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -226,12 +227,21 @@ class Reader:
     def _priority(self, facts: PodFacts) -> int:
         text = facts.annotations.get(PRIORITY_KEY)
         if text is not None:
-            try:
-                return int(text)
-            except ValueError:
-                what = f"annotation {PRIORITY_KEY}: {text[:40]!r} is no number; ignored"
-                self.into.mistakes.append(Misconfigured("Pod", f"{facts.namespace}/{facts.name}", what))
+            number = _whole(text)
+            if number is not None:
+                return number
+            what = f"annotation {PRIORITY_KEY}: {text[:40]!r} is no number of 32 bits; ignored"
+            self.into.mistakes.append(Misconfigured("Pod", f"{facts.namespace}/{facts.name}", what))
         return 1 if facts.priority is None else facts.priority
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+
+
+def _whole(text: str) -> int | None:
+    """A whole number of 32 bits in plain digits, as Go reads one; None for anything else."""
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**31) <= number < 2**31 else None
 
 
 def _state(facts: PodFacts) -> int:

@@ -173,9 +173,12 @@ class Task:
 
 
 def _number_in(name: str) -> int | None:
-    """The index in a name like `job-role-7`: the last of at least three parts, if it is a number."""
+    """The index in a name like `job-role-7`: the last of at least three parts, if it is a number of 64 bits."""
     parts = name.split("-")
-    return int(parts[-1]) if len(parts) >= 3 and parts[-1].isascii() and parts[-1].isdecimal() else None
+    if len(parts) < 3 or not (parts[-1].isascii() and parts[-1].isdecimal()):
+        return None
+    digits = parts[-1].lstrip("0")[:20] or "0"
+    return int(digits) if int(digits) < 2**63 else None
 
 
 def request_of(containers: list[Resource], init: list[Resource], overhead: Resource) -> Resource:

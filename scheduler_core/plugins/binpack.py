@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler_core.model.nodes import Cells, Number, Row, Score
+from scheduler_core.model.cells import Cells, Number, Row, Score
 from scheduler_core.model.tasks import Demand
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
@@ -29,22 +29,21 @@ class Binpack(Plugin):
         self.resources = arguments.resource_weights(self.arguments, "binpack")
 
     def row_scores(self, demand: Demand) -> Iterable[Score]:
-        terms = [
-            (place, amount, self.resources[self.axis.names[place]])
-            for place, amount in demand.items
-            if self.axis.names[place] in self.resources
-        ]
-        weights = sum(weight for _, _, weight in terms)
-        if self.weight == 0 or weights <= 0:
-            return
-        yield Packed(terms, _MOST * self.weight / weights)
+        weighed = [(place, amount, self.resources.get(self.axis.names[place], 0)) for place, amount in demand.items]
+        terms = [(place, amount, float(weight)) for place, amount, weight in weighed if weight]
+        if self.weight and terms:
+            yield Packed(terms, _MOST * self.weight)
 
 
 class Packed:
-    """The score of one demand; `terms` are (place, amount, weight) of what it asks for."""
+    """The score of one demand; `terms` are (place, amount, weight above 0) of what it asks for.
 
-    def __init__(self, terms: list[tuple[int, int, int]], factor: float) -> None:
+    Every step is upstream's, in its order: nodes that are equal there are equal here to the last bit.
+    """
+
+    def __init__(self, terms: list[tuple[int, int, float]], factor: float) -> None:
         self.terms = terms
+        self.weights = sum(weight for _, _, weight in terms)
         self.factor = factor
 
     def __call__(self, cells: Cells) -> Number:
@@ -54,12 +53,12 @@ class Packed:
             alloc = cells.alloc[place]
             used = alloc - cells.idle[place] + amount
             if cells.everywhere(place):
-                total = total + weight * (used / alloc)
+                total = total + used * weight / alloc
                 over = over | (used > alloc)
             else:
-                total = total + cells.where(alloc > 0, weight * (used / cells.most(alloc, 1)), 0.0)
+                total = total + cells.where(alloc > 0, used * weight / cells.most(alloc, 1), 0.0)
                 over = over | ((alloc > 0) & (used > alloc))
-        return cells.where(over, 0.0, total * self.factor)
+        return cells.where(over, 0.0, total / self.weights * self.factor)
 
     def on_row(self, row: Row) -> float:
         """The same in plain numbers."""
@@ -70,5 +69,5 @@ class Packed:
                 used = alloc - row.idle[place] + amount
                 if used > alloc:
                     return 0.0
-                total += weight * (used / alloc)
-        return total * self.factor
+                total += used * weight / alloc
+        return total / self.weights * self.factor

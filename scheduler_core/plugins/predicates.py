@@ -19,7 +19,8 @@ import numpy as np
 
 from pipeline.records import matching, reasons
 from pipeline.records.shapes.pod import PodAffinityTerm, TopologySpreadConstraint
-from scheduler_core.model.nodes import Bools, Filter
+from scheduler_core.model.cells import Filter
+from scheduler_core.model.nodes import Bools
 from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Demand, Task, TaskClass
@@ -217,11 +218,14 @@ def _port_users(session: Session) -> list[dict[str, tuple[tuple[str, int, str], 
     return [{uid: task.cls.ports for uid, task in tasks.items() if task.cls.ports} for tasks in session.nodes.tasks]
 
 
-_ANY_ADDRESS = ("", "0.0.0.0", "::")
+_ANY_ADDRESS = ("", "0.0.0.0")
 
 
 def _collide(one: tuple[str, int, str], other: tuple[str, int, str]) -> bool:
-    """Whether two host ports (protocol, port, address) cannot be on one node; no address is every address."""
+    """Whether two host ports (protocol, port, address) cannot be on one node; no address is every address.
+
+    `::` is an address like any other, as it is to the Kubernetes scheduler.
+    """
     if one[:2] != other[:2]:
         return False
     return one[2] == other[2] or one[2] in _ANY_ADDRESS or other[2] in _ANY_ADDRESS

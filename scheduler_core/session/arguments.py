@@ -14,14 +14,15 @@ _TRUTH = {
 
 
 def whole(arguments: Arguments, name: str, default: int) -> int:
-    """A whole number."""
+    """A whole number of 64 bits."""
     value = arguments.get(name)
     if isinstance(value, bool) or value is None:
         return default
     try:
-        return int(value)
+        found = int(value)
     except (TypeError, ValueError, OverflowError):
         return default
+    return found if -(2**63) <= found < 2**63 else default
 
 
 def number(arguments: Arguments, name: str, default: float) -> float:
@@ -31,7 +32,7 @@ def number(arguments: Arguments, name: str, default: float) -> float:
         return default
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return default
 
 

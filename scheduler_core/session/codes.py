@@ -113,14 +113,25 @@ class Codes:
         return tuple(sorted(place for place, bit in self._bit_of_place.items() if code & bit))
 
     def as_volcano(self, code: int) -> tuple[Check, ...]:
-        """What Volcano records of a node: the first short resource alone; else checks up to the first unresolvable one."""
+        """What Volcano records of a node: the first short resource alone; else checks up to the first unresolvable one.
+
+        Of checks of one name, which are one filter there, only the first.
+        """
         failed = self.failed(code)
         if code & RESOURCES:
             return failed[:1]
-        for at, check in enumerate(failed):
-            if check.code == UNRESOLVABLE:
-                return failed[: at + 1]
-        return failed
+        said: dict[str, Check] = {}
+        for check in failed:
+            if check.name not in said:
+                said[check.name] = check
+                if check.code == UNRESOLVABLE:
+                    break
+        return tuple(said.values())
+
+    def never(self, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Where Volcano's record of a node has a check that no eviction cures."""
+        found: npt.NDArray[np.bool_] = (codes & np.uint64(RESOURCES)) == 0
+        return found & ((codes & np.uint64(self.unresolvable)) != 0)
 
     def is_unresolvable(self, code: int) -> bool:
         """Whether Volcano's record of the node has a check that no eviction cures."""

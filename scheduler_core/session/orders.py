@@ -91,7 +91,7 @@ class Orders:
         return -_compare(self.job_keys(one.job), self.job_keys(other.job)) or -self.compare_tasks(one, other)
 
     def sorted_victims(self, victims: Iterable[Task], preemptor: Task) -> list[Task]:
-        """Victims, first to go first."""
+        """Victims, first to go first, as things stand."""
 
         def compare(one: Task, other: Task) -> int:
             return self.compare_victims(one, other, preemptor)
@@ -109,6 +109,19 @@ class Orders:
 
     def queue_heap(self, queues: Iterable[Queue] = ()) -> Heap[Queue]:
         return Heap(self.session, self.queue, queues)
+
+    # --- heaps of those whose order evictions change ------------------------------------------------------------------------
+
+    def live_jobs(self, jobs: Iterable[Job]) -> LiveHeap[Job]:
+        return LiveHeap(sorted(jobs, key=self.job), lambda one, other: self.job(one) < self.job(other))
+
+    def live_queues(self, queues: Iterable[Queue]) -> LiveHeap[Queue]:
+        return LiveHeap(sorted(queues, key=self.queue), lambda one, other: self.queue(one) < self.queue(other))
+
+    def live_victims(self, victims: Iterable[Task], preemptor: Task) -> LiveHeap[Task]:
+        """Victims that are evicted as they are taken."""
+        first = self.sorted_victims(victims, preemptor)
+        return LiveHeap(first, lambda one, other: self.compare_victims(one, other, preemptor) < 0)
 
 
 class Heap(Generic[T]):
@@ -139,6 +152,46 @@ class Heap(Generic[T]):
             if now == key or not self._heap or now <= self._heap[0][0]:
                 return item
             heapq.heappush(self._heap, (now, item))
+
+
+class LiveHeap(Generic[T]):
+    """Takes items one by one while what is done with each may change the order of the others.
+
+    Volcano keeps them in Go's `container/heap`, which compares items as they stand whenever it moves one and at no other
+    time, and so does this, step by step: taking one already chooses the next, before anything is done with the first.
+    """
+
+    def __init__(self, items: list[T], less: Callable[[T, T], bool]) -> None:
+        """`items` in order; the heap takes the list over."""
+        self._items = items
+        self._less = less
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def push(self, item: T) -> None:
+        items = self._items
+        items.append(item)
+        at = len(items) - 1
+        while at and self._less(items[at], items[(at - 1) // 2]):
+            above = (at - 1) // 2
+            items[at], items[above] = items[above], items[at]
+            at = above
+
+    def pop(self) -> T:
+        """The one that was chosen last. Raises IndexError when there is none."""
+        items = self._items
+        items[0], items[-1] = items[-1], items[0]
+        found = items.pop()
+        at, below = 0, 1
+        while below < len(items):
+            if below + 1 < len(items) and self._less(items[below + 1], items[below]):
+                below += 1
+            if not self._less(items[below], items[at]):
+                break
+            items[at], items[below] = items[below], items[at]
+            at, below = below, 2 * below + 1
+        return found
 
 
 def _flat(tiers: Iterable[Iterable[Callable[..., Any]]]) -> list[Callable[..., Any]]:

@@ -90,18 +90,23 @@ def totals(session: Session, task: Task, rows: Ints) -> Floats:
     return scores if compared is None else scores + compared
 
 
-def candidates(session: Session, task: Task) -> Ints:
+def candidates(session: Session, task: Task, refused: Bools | None = None) -> Ints:
     """Rows on which evictions may make room for a task: none of their checks is one that evictions do not cure.
 
-    Rows that were refused so in this session's allocate are left out, whatever has changed since.
+    Rows that were refused so in this session's allocate are left out, whatever has changed since. `refused` are rows that
+    were refused so to others of its role: they are left out too, and those that this task finds are added.
     """
     judge = session.judges.of(task.cls)
     elsewhere = judge.elsewhere(task)
     codes: Codes = judge.codes if elsewhere is None else judge.codes | elsewhere
     good = (codes & np.uint64(session.judges.codes.unresolvable)) == 0
     before = refusal_of(task)
-    if before is not None and before.unresolvable is not None:
-        good &= ~before.unresolvable
+    known = None if before is None else before.unresolvable
+    if refused is not None:
+        good &= ~refused
+        refused |= ~good if known is None else ~good & ~known
+    if known is not None:
+        good &= ~known
     return np.flatnonzero(good)
 
 

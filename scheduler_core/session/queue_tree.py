@@ -2,7 +2,7 @@
 
 What a queue may have is what its parent may have, without what its siblings are guaranteed, and no more than its own
 capability. A capability that names no cpu, no memory or not some other resource takes the parent's. The root is not
-limited by the cluster: without a capability of its own it may have anything.
+limited by the cluster: without a capability of its own it may have any amount of what some node has.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scheduler_core.session.accounts import Account
 
 ROOT = "root"
 _MOST_OF_OTHERS = float(2**63 - 1)
+FIRST_OTHERS = MEMORY + 1
 
 
 class Tree(NamedTuple):
@@ -67,8 +68,10 @@ def _climb(account: Account, accounts: Mapping[str, Account], placed: set[str]) 
 def _crown(root: Account, total: Resource) -> None:
     capability = root.capability
     if capability is None or capability.is_empty():
-        values = [UNLIMITED if place <= MEMORY else _MOST_OF_OTHERS for place in range(len(total.values))]
-        capability = Resource(values, (1 << len(values)) - 1)
+        capability = Resource([UNLIMITED] * FIRST_OTHERS + [0] * (len(total.values) - FIRST_OTHERS), 0)
+        for place in range(FIRST_OTHERS, len(total.values)):
+            if total.has(place):
+                capability.set(place, _MOST_OF_OTHERS)
     root.capability = capability
     root.real_capability = capability.copy()
 

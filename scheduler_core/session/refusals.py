@@ -25,7 +25,6 @@ from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import codes as codes_
-from scheduler_core.session.codes import RESOURCES
 
 if TYPE_CHECKING:
     from scheduler_core.session.judging import Judge, Within
@@ -68,15 +67,13 @@ def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Rep
     looked = codes if within is None else codes[within]
     pairs = codes_.histogram(looked)
     usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
-    low, high = np.uint64(RESOURCES), np.uint64(meaning.unresolvable)
-    never = ((codes & low) == 0) & ((codes & high) != 0)
     return Report(
         counts=tuple(pairs),
         total=len(looked),
         usable=usable,
         blockers=tuple(_blockers(session, judge, codes, pairs, within)),
         why=_leading(session, judge, pairs, len(looked), within),
-        unresolvable=never,
+        unresolvable=meaning.never(codes),
     )
 
 

@@ -117,3 +117,79 @@ def test_whatever_is_evicted_no_gang_falls_below_its_minimum_and_the_table_adds_
             assert columns.idle[place][row] == columns.alloc[place][row] - held
             promised = sum(t.cls.request.values[place] for t in tasks.values() if t.status == status.PIPELINED)
             assert columns.pipelined[place][row] == promised
+
+
+def test_who_loses_next_is_chosen_as_things_stand_when_the_one_before_is_taken():
+    """Of two jobs the one with the larger part loses first. After one eviction it has the smaller one, but its next pod was
+    chosen by then; the third eviction is of the other job."""
+    groups = [make.group("large", min_member=0, phase="Running", priority_class="lo"),
+              make.group("small", min_member=0, phase="Running", priority_class="lo"),
+              make.group("high", priority_class="hi")]  # fmt: skip
+    pods = [make.pod(f"l{at}", "large", on="n") for at in range(3)]
+    pods += [make.pod("s0", "small", on="n"), make.pod("s1", "small", on="n"), make.pod("s2", "small", 0.5, on="m")]
+    pods.append(make.pod("p", "high", 3))
+    policy = make.policy(("priority", "gang"), ("predicates", "drf"), actions=("preempt",))
+    nodes = [make.node("n", cpu=5), make.node("m", cpu=1)]
+    assert make.evicted(make.ran(nodes, groups, pods, policy, classes=CLASSES)) == ["l1", "l2", "s1"]
+
+
+def test_queues_take_turns_in_the_order_that_stood_when_the_one_before_was_taken():
+    """a takes from c, which then holds less than b; b was chosen before that, and gets the room that is free."""
+    groups = [make.group(f"{name}-has", name, min_member=0, phase="Running") for name in "bcd"]
+    groups += [make.group(f"{name}-wants", name) for name in "abc"]
+    pods = [make.pod("b0", "b-has", 1.1, on="full"), make.pod("d0", "d-has", 0.1, on="free")]
+    pods += [make.pod(f"c{at}", "c-has", on="of-c") for at in range(3)]
+    pods += [make.pod("pa", "a-wants", 2), make.pod("pb", "b-wants"), make.pod("pc", "c-wants")]
+    nodes = [make.node("free", cpu=1.5), make.node("full", cpu=1.1), make.node("of-c", cpu=3),
+             make.node("shut", cpu=10, unschedulable=True)]  # fmt: skip
+    policy = make.policy(("gang",), ("predicates", "proportion"), actions=("reclaim",))
+    session = make.ran(nodes, groups, pods, policy, queues=[make.queue(name) for name in "abcd"])
+    assert {name: row_name(session, f"p{name}") for name in "abc"} == {"a": "of-c", "b": "free", "c": "full"}
+    assert make.evicted(session) == ["b0", "c1", "c2"]
+
+
+def row_name(session, name):
+    return session.nodes.names[make.task(session, name).row]
+
+
+def selecting(name, zone, **fields):
+    return make.pod(name, "high", node_selector={"zone": zone}, labels={"volcano.sh/task-spec": "w"}, **fields)
+
+
+def of_two_zones(actions, remembers, held_in_b=4):
+    """A gang of one role: its first pod wants zone a, the others zone b. Lower pods fill zone a, and hold so much of b."""
+    groups = [make.group("low", min_member=0, phase="Running", priority_class="lo"),
+              make.group("high", priority_class="hi", min_member=2)]  # fmt: skip
+    pods = [make.pod("va", "low", 4, on="a"), make.pod("vb", "low", held_in_b, on="b")]
+    pods += [selecting("p-w-0", "a"), selecting("p-w-1", "b"), selecting("p-w-2", "b")]
+    policy = make.policy(("priority", "gang"), ("predicates",), actions=actions)
+    policy = msgspec.structs.replace(policy, action_arguments={"preempt": {"predicateErrorCacheEnable": remembers}})
+    nodes = [make.node(name, labels={"zone": name}) for name in "ab"]
+    return make.ran(nodes, groups, pods, policy, classes=CLASSES)
+
+
+def test_what_nodes_said_of_the_first_of_a_role_does_not_shut_them_for_one_that_was_not_tried():
+    """allocate asks no node for the second pod, since its role has failed: preempt looks at all of them for it, and at b too,
+    on which no eviction would help the first."""
+    session = of_two_zones(("allocate", "preempt"), remembers=False, held_in_b=2)
+    assert make.evicted(session) == ["va"]
+    assert [row_name(session, f"p-w-{at}") for at in range(2)] == ["a", "b"]
+
+
+def test_preempt_remembers_for_a_role_which_nodes_no_eviction_frees():
+    assert make.evicted(of_two_zones(("preempt",), remembers=True)) == []
+    assert make.evicted(of_two_zones(("preempt",), remembers=False)) == ["va", "vb"]
+
+
+def test_for_a_task_of_a_role_allocate_keeps_what_nodes_first_said_of_the_role():
+    """Node a was too full for the first, which evictions can cure, and is not asked again for the second, which wants none
+    such; node b takes the first, and then is too full for the second. Evictions may free both."""
+    groups = [make.group("low", min_member=0, phase="Running", priority_class="lo"),
+              make.group("high", priority_class="hi", min_member=2)]  # fmt: skip
+    pods = [make.pod("va", "low", 2, on="a"), make.pod("p-w-0", "high", 4, labels={"volcano.sh/task-spec": "w"}),
+            selecting("p-w-1", "b", cpu=1), make.pod("p-x-0", "high", 40)]  # fmt: skip
+    nodes = [make.node(name, labels={"zone": name}) for name in "ab"]
+    policy = make.policy(("priority", "gang"), ("predicates",), actions=("allocate",))
+    session = make.ran(nodes, groups, pods, policy, classes=CLASSES)
+    refusal = session.jobs["ns/high"].refusals["p-w-1"]
+    assert refusal.unresolvable.tolist() == [False, False]

@@ -177,6 +177,21 @@ def test_an_annotation_of_two_hundred_thousand_characters_is_only_text():
     assert max(map(len, said(session))) < 300
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("7", 7), ("-7", -7), ("+7", 7), ("007", 7), ("2147483647", 2**31 - 1), ("-2147483648", -(2**31)),
+        ("2147483648", None), ("9" * 5000, None), (" 7", None), ("7 ", None), ("7\n", None), ("1_0", None), ("٧", None),
+        ("7.0", None), ("0x7", None), ("", None), ("-", None),
+    ],
+)  # fmt: skip
+def test_a_priority_of_a_task_is_a_number_of_32_bits_in_plain_digits(text, counts):
+    session = run(pod(annotations={snapshot.PRIORITY_KEY: text}, priority=3))
+    (task,) = session.jobs["ns/j"].tasks.values()
+    assert task.priority == (3 if counts is None else counts)
+    assert len(said(session)) == (counts is None)
+
+
 def test_a_pod_on_a_node_that_is_not_known_holds_nothing_and_still_counts_as_placed():
     session = run(pod(phase="Running", node="elsewhere", deleting=True), groups=(group(phase="Running"),))
     assert session.jobs["ns/j"].phase == "Running"

@@ -127,12 +127,12 @@ def test_elastic_pods_make_room_in_the_account(plugin):
     assert enqueue([running, waiting], pods, make.policy((plugin,)), queues=queues)["j"] == "Pending"
 
 
-def tree(*queues, groups=(), pods=()):
+def tree(*queues, groups=(), pods=(), nodes=()):
     policy = make.policy(("capacity",), capacity={})
     choice = policy.tiers[0][0]
     in_tree = type(choice)(choice.name, choice.enabled | {"hierarchy"}, {})
     policy = type(policy)("tree", (), ((in_tree,),))
-    return make.opened([make.node("n", cpu=10)], groups, pods, policy, queues=queues)
+    return make.opened(nodes or [make.node("n", cpu=10)], groups, pods, policy, queues=queues)
 
 
 def test_a_limit_in_a_tree_is_a_limit_of_all_above_it():
@@ -163,3 +163,11 @@ def test_a_tree_that_cannot_be_read_refuses_with_a_reason(queues):
     why = session.not_allocatable(session.queues["q"], make.task(session, "p"))
     assert why is not None
     assert why.message
+
+
+@pytest.mark.parametrize(("on_nodes", "enters"), [(0, False), (1, True)])
+def test_a_tree_without_limits_lets_in_any_amount_but_only_of_what_some_node_has(on_nodes, enters):
+    group = make.group("j", phase="Pending", min_resources={"cpu": 100, "nvidia.com/gpu": 2})
+    nodes = [make.node("n", cpu=10, more={"nvidia.com/gpu": on_nodes} if on_nodes else {})]
+    session = tree(make.queue("root"), make.queue("q", parent="root"), groups=[group], nodes=nodes)
+    assert session.enqueueable(session.jobs["ns/j"]).passed is enters

@@ -104,3 +104,22 @@ def test_a_gang_stays_within_the_tier_it_asks_for(tier, cpu, placed):
     session = make.ran(nodes, groups, pods, policy, domains=domains())
     side = {"n1": "left", "n2": "left", "n3": "right", "n4": "right"}
     assert {side[node] for node in make.bound(session).values()} == placed
+
+
+def test_a_resource_that_weighs_nothing_is_not_looked_at_by_binpack():
+    """Not even where it is over: such a node may be taken for what is being released on it."""
+    nodes = [make.node("a", cpu=1, memory="4Gi")]
+    pods = [make.pod("p", "j", cpu=2, more={"memory": "2Gi"})]
+    light = make.policy(("binpack",), binpack={"binpack.cpu": 0})
+    assert scores(nodes, pods, light) == pytest.approx({"a": 50.0})
+    none = make.policy(("binpack",), binpack={"binpack.cpu": 0, "binpack.memory": 0})
+    assert scores(nodes, pods, none) == {"a": 0}
+
+
+def test_a_weight_beyond_64_bits_counts_as_not_given():
+    nodes = [make.node("a", cpu=4, memory="4Gi")]
+    pods = [make.pod("p", "j", cpu=2)]
+    for weight in (10**400, -(10**400), 2**63):
+        for plugin, argument in (("binpack", "binpack.cpu"), ("nodeorder", "leastrequested.weight")):
+            odd = make.policy((plugin,), **{plugin: {argument: weight}})
+            assert scores(nodes, pods, odd) == scores(nodes, pods, make.policy((plugin,)))

@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from pipeline.records import reasons
+from pipeline.records.shapes.pod import Affinity, LabelSelector, PodAffinity, PodAffinityTerm
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model import status
 from scheduler_core.model.policy import PluginChoice
 from scheduler_core.model.refusal import Refusal
-from scheduler_core.session import placing
+from scheduler_core.session import placing, texts
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 from tests.support import scheduler_brute as brute
@@ -199,6 +200,32 @@ def test_checks_stand_in_the_order_of_the_policy_whichever_was_failed_first():
     codes = session.judges.codes
     assert [check.name for check in codes.failed(code)] == ["NodeAffinity", "TaintToleration"]
     assert [check.name for check in codes.as_volcano(code)] == ["NodeAffinity"]
+
+
+def of_two_that_keep_apart():
+    """A pod waits, one like it runs on the only node, and each avoids the other."""
+    apart = Affinity(pod_anti_affinity=PodAffinity([PodAffinityTerm(
+        topology_key="host", label_selector=LabelSelector(match_labels={"app": "a"}),
+    )]))  # fmt: skip
+    like = {"namespace": "ns", "affinity": apart, "labels": {"app": "a"}, "group": "ns/j"}
+    pods = (
+        f.PodFacts(uid="r", name="r", phase="Running", node="n", containers=(f.ContainerFacts({"cpu": 1}),), **like),
+        f.PodFacts(uid="p", name="p", containers=(f.ContainerFacts({"cpu": 1}),), **like),
+    )
+    node = f.NodeFacts(name="n", allocatable={"cpu": 4, "pods": 9}, labels={"host": "n"})
+    group = f.GroupFacts(namespace="ns", name="j", queue="q", phase="Running", min_member=1)
+    facts = f.ClusterFacts(nodes=(node,), queues=(f.QueueFacts(name="q"),), groups=(group,), pods=pods)
+    return scheduling.run(facts, worlds.policy(("gang", "predicates"), actions=("allocate",)), 0, plugins.ALL)
+
+
+def test_of_checks_that_are_one_filter_in_volcano_its_text_has_the_first_and_the_count_has_all():
+    session = of_two_that_keep_apart()
+    refusal = session.jobs["ns/j"].refusals["p"]
+    codes = session.judges.codes
+    ((code, _),) = refusal.report.counts
+    both = ["node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules"]
+    assert [check.text for check in codes.failed(code)] == both
+    assert texts.of_refusal(refusal, codes) == f"0/1 nodes are unavailable: 1 {both[0]}."
 
 
 def test_a_selector_that_no_node_matches_leads_whatever_else_nodes_fail():
