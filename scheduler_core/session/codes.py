@@ -130,8 +130,9 @@ class Codes:
 
     def never(self, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Where Volcano's record of a node has a check that no eviction cures."""
-        found: npt.NDArray[np.bool_] = (codes & np.uint64(RESOURCES)) == 0
-        return found & ((codes & np.uint64(self.unresolvable)) != 0)
+        plain, cured = (codes & np.uint64(RESOURCES)) == 0, (codes & np.uint64(self.unresolvable)) == 0
+        found: npt.NDArray[np.bool_] = plain & ~cured
+        return found
 
     def is_unresolvable(self, code: int) -> bool:
         """Whether Volcano's record of the node has a check that no eviction cures."""
