@@ -28,6 +28,10 @@ DRAIN_SHARE = 0.8
 STALE_S = 300.0
 """One load may wait for its time-out and then for the state of its label."""
 
+_JUDGE_ANEW = (
+    "stop, run `kube-collector aggregate rebuild`, start again: the log is judged anew as far as it reaches back"
+)
+
 log = logs.get(__name__)
 
 
@@ -50,6 +54,7 @@ class Sink:
             LogSource(places.records),
             DeadLetterSource(places.dead_letters),
         )
+        self._loaded_before = any(source.begun for source in self._sources)
         self._loader = Loader(self._sources, self._warehouse.target, cluster, limits)
         self._loop = Loop("loader", self._run, stale_after_s=STALE_S)
         self._loader.beat = self._loop.beat
@@ -107,6 +112,7 @@ class Sink:
         """Makes sure that there is a warehouse; 0, or the seconds to wait before asking again."""
         try:
             self._warehouse.open()
+            self._fill_new()
         except (Transient, Unreachable, QueryFailed) as error:
             if str(error) != self._failure:
                 log.warning("the warehouse is not there; rows wait", error_type=type(error).__name__, error=str(error))
@@ -115,6 +121,16 @@ class Sink:
         self._failure = None
         self._backoff.reset()
         return 0.0
+
+    def _fill_new(self) -> None:
+        """Tables that had to be made although rows were loaded before: they were dropped, or the files are gone."""
+        made = self._warehouse.new_tables
+        if made and self._loaded_before:
+            log.warning("tables_were_missing", tables=made, now="what the log has is loaded once more")
+            if self._loader.again():
+                log.error("rows_lost", tables=made, fix=_JUDGE_ANEW)
+        made.clear()
+        self._loaded_before = True
 
 
 def stage(loaded: Loaded) -> Sink:

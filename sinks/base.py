@@ -34,7 +34,10 @@ class Taken(NamedTuple):
 
 
 class Source(Protocol):
-    """Where rows come from. Used by one thread."""
+    """Where rows come from. Used by one thread. `begun`: an earlier run has given something that was loaded."""
+
+    @property
+    def begun(self) -> bool: ...
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
         """The next rows, or None when nothing came since; goes on behind what it gave before, acked or not."""
@@ -42,6 +45,13 @@ class Source(Protocol):
 
     def ack(self, end: Any) -> None:
         """Everything given up to `end` is loaded."""
+        ...
+
+    def again(self) -> bool:
+        """The warehouse has lost what it was given: gives all of it once more that is still there.
+
+        Whether something had been given that is not.
+        """
         ...
 
     def close(self) -> None: ...

@@ -131,6 +131,15 @@ class Loader:
         self._drained = turn.empty
         return turn.full
 
+    def again(self) -> bool:
+        """The warehouse has lost its tables: everything that the sources still have is loaded once more.
+
+        Whether some of what had been loaded is not to be had from them. Raises Transient: ask again.
+        """
+        self._turn = None
+        lost = [source.again() for source in self._sources]
+        return any(lost)
+
     def _take(self) -> _Turn:
         batch = Batch()
         acks: list[tuple[Source, Any]] = []

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from pipeline.log import LogReader, Position
+from pipeline.log import LogReader, Position, layout
 from pipeline.log.outbox import OutboxReader
+from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, dead_letters, raw_rows
 from pipeline.records.envelope import TickRecord
 from pipeline.records.rows import Row
@@ -27,6 +28,7 @@ class LogSource:
 
     def __init__(self, directory: Path, name: str = READER) -> None:
         self._reader = LogReader(directory, name)
+        self.begun = self._reader.position > BEGINNING
         self.ack(self._reader.position)  # on the list of readers from now on, so that nothing unread is removed
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
@@ -53,6 +55,13 @@ class LogSource:
     def ack(self, end: Position) -> None:
         self._reader.ack(end)
 
+    def again(self) -> bool:
+        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
+        self._reader.close()
+        self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
+        self.ack(BEGINNING)
+        return gone
+
     def close(self) -> None:
         self._reader.close()
 
@@ -62,6 +71,7 @@ class DeadLetterSource:
 
     def __init__(self, directory: Path, name: str = READER) -> None:
         self._reader = LogReader(directory, name)
+        self.begun = self._reader.position > BEGINNING
         self.ack(self._reader.position)
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
@@ -84,6 +94,13 @@ class DeadLetterSource:
     def ack(self, end: Position) -> None:
         self._reader.ack(end)
 
+    def again(self) -> bool:
+        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
+        self._reader.close()
+        self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
+        self.ack(BEGINNING)
+        return gone
+
     def close(self) -> None:
         self._reader.close()
 
@@ -94,6 +111,7 @@ class OutboxSource:
     def __init__(self, path: Path, name: str = READER) -> None:
         self._reader = OutboxReader(path, name)
         self._after = self._reader.acked()
+        self.begun = self._after > 0
         self.ack(self._after)
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
@@ -109,6 +127,10 @@ class OutboxSource:
 
     def ack(self, end: int) -> None:
         self._reader.ack(end)
+
+    def again(self) -> bool:
+        self._after = self._reader.acked()
+        return self._after > 0
 
     def close(self) -> None:
         self._reader.close()

@@ -23,6 +23,9 @@ ALTER_WAIT_S = 120.0
 """So long an ALTER TABLE, which Doris does in the background, may take until its column is there."""
 
 
+_TABLE = "table "
+
+
 class Present(NamedTuple):
     """What is there: columns of each table as (name, type), comments of views. `None` tables: no database yet."""
 
@@ -44,6 +47,11 @@ class Plan(NamedTuple):
     changes: list[Change]
     conflicts: list[str]
 
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that it makes."""
+        return [change.what.removeprefix(_TABLE) for change in self.changes if change.what.startswith(_TABLE)]
+
     def __str__(self) -> str:
         lines = [f"+ {change.what}" for change in self.changes] + [f"! {text}" for text in self.conflicts]
         return "\n".join(lines) or "nothing to do: the schema is up to date"
@@ -57,7 +65,7 @@ def plan(present: Present, *, replication_num: int, buckets: int) -> Plan:
         known = (present.tables or {}).get(table.name)
         if known is None:
             text = ddl.create_table(table, replication_num=replication_num, buckets=buckets)
-            changes.append(Change(f"table {table.name}", text))
+            changes.append(Change(_TABLE + table.name, text))
             continue
         added, wrong = _columns(table, dict(known))
         changes.extend(added)

@@ -28,6 +28,8 @@ class Warehouse:
         self._client: StreamLoad | None = None
         self._open: Settings | None = None
         self.target = DorisTarget()
+        self.new_tables: list[str] = []
+        """Tables that were not there and had to be made; whoever has told of them clears the list."""
 
     @property
     def address(self) -> str:
@@ -39,7 +41,7 @@ class Warehouse:
         settings = self._settings if self._child is None else local.at(self._settings, self._child.ensure())
         if settings == self._open:
             return
-        apply_schema(settings)
+        self.new_tables += apply_schema(settings).tables
         self._use(StreamLoad(settings))
         self._open = settings
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,6 +18,8 @@ from pipeline.doris import local
 from pipeline.doris.settings import Settings as Doris
 from pipeline.doris.sql import Sql
 from pipeline.errors import KubeCollectorError, Unreachable
+from pipeline.log import outbox
+from pipeline.records import dead_letters
 from sinks.app import Sink
 from sinks.settings import Settings
 from tests.support.warehouse import CLUSTER, Written
@@ -105,6 +110,28 @@ def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothi
         assert local.announced(places.doris) == ports
     finally:
         stage.stop(30.0)
+
+
+def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_is_told(places, log, caplog):
+    places.aggregation_db.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(places.aggregation_db, isolation_level=None)) as state:
+        outbox.create(state)
+        letter = dead_letters.row("aggregation", "line", b"x", "bad", cluster=CLUSTER, observed_ms=1)
+        outbox.append(state, letter.table, outbox.encode([letter]), 1)
+    stage = sink(places)
+    stage.start()
+    log.add(100)
+    stage.stop(30.0)
+    assert "tables_were_missing" not in caplog.text
+    shutil.rmtree(places.doris)
+    again = sink(places)
+    again.start()
+    try:
+        wait_until(lambda: loaded(places) == (100, 100), "rows were not loaded again")
+    finally:
+        again.stop(30.0)
+    assert "tables_were_missing" in caplog.text
+    assert "rows_lost" in caplog.text and "aggregate rebuild" in caplog.text
 
 
 @pytest.mark.parametrize("kill_at", ["sinks.loaded:1", "sinks.loaded:2"])
