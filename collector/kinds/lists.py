@@ -32,7 +32,7 @@ class Lists:
 
     def begin(self, watch: Watch, received_ms: int) -> None:
         """A list begins, or begins anew."""
-        watch.listing, watch.changes, watch.began_ms = set(), {}, received_ms
+        watch.listing, watch.changes, watch.news, watch.began_ms = set(), {}, 0, received_ms
 
     def item(self, watch: Watch, sight: Sight | EventSight) -> None:
         """An object of the list under way."""
@@ -40,6 +40,7 @@ class Lists:
             watch.listing.add(sight.uid)
         if isinstance(sight, EventSight):
             if not self._reports.seen(watch.key, sight):
+                watch.news += 1
                 self._reports.take(watch.key, sight)
             return
         sight.start_observed = _created_since(sight.created, watch.began_ms)
@@ -99,7 +100,7 @@ class Lists:
         listing = watch.listing if watch.listing is not None else set()
         if watch.kind.role is EVENT:
             self._reports.keep_only(watch.key, listing)
-            return 0
+            return watch.news
         lost = [known for known in self._objects.values() if _is_of(known, watch) and known.uid not in listing]
         for known in lost:
             self._intake.lose(known, received_ms, unseen_since)

@@ -23,6 +23,7 @@ class Watch:
         "listed",
         "listing",
         "namespace",
+        "news",
         "open",
         "settled",
         "waiting",
@@ -44,6 +45,8 @@ class Watch:
         """Uids that the list under way has shown; None between lists."""
         self.changes: dict[str, Sight] = {}
         """What the list under way showed new or changed, by uid."""
+        self.news = 0
+        """How many events the list under way showed that were not seen before."""
         self.began_ms = 0
         self.waiting: deque[Step] = deque()
 

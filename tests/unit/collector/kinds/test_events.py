@@ -8,6 +8,7 @@ from collector.kinds.events import read
 from collector.kinds.projection import Arrival
 from pipeline.errors import Terminal
 from pipeline.records import codec, times
+from pipeline.records.envelope import GapRecord
 from pipeline.records.jobs import bucket_of
 from tests.support import mirrored
 from tests.support.mirrored import EVENTS, GROUPS, JOBS, NODES, PODS, Cluster, event, node, owned, pod, thing
@@ -273,3 +274,12 @@ def test_bytes_that_were_replaced_are_flagged():
     cluster.take(cluster.mirror.frame(PODS, "ADDED", b'{"metadata":{"name":"p","uid":"p"}}', cluster.now, True))
     assert [record.data.lossy for record in cluster.wrote()] == [True, True]
     assert cluster.mirror.counts["lossy"] == 2
+
+
+def test_a_gap_of_events_says_how_many_a_list_showed_that_were_not_seen():
+    cluster = Cluster()
+    both = event("one", pod("a")), event("two", pod("a"))
+    cluster.now += times.MINUTE_MS
+    cluster.list(EVENTS, *both, unseen_since=cluster.now - 1000)
+    cluster.list(EVENTS, *both, unseen_since=cluster.now - 1000)
+    assert [record.data.changed for record in cluster.wrote() if isinstance(record, GapRecord)] == [2, 0]
