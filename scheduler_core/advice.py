@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pipeline.config.origins import KeyPath
 from pipeline.records import sla
 from scheduler_core.model.policy import PluginChoice, Policy
+from scheduler_core.session import arguments
 
 Paths = Sequence[Sequence[KeyPath]]
 Advice = tuple[KeyPath, str]
@@ -23,7 +24,7 @@ _FIRST_ANSWERS = ("gang", "conformance")
 
 def of(policy: Policy, paths: Paths) -> Iterator[Advice]:
     """Everything worth saying; `paths` are the places of the plugins, tier by tier."""
-    for advise in (_sla, _reclaim, _quotas, _twice, _starving, _enqueue):
+    for advise in (_values, _sla, _reclaim, _quotas, _twice, _starving, _enqueue):
         yield from advise(policy, paths)
 
 
@@ -41,6 +42,14 @@ def _names(policy: Policy, which: Callable[[int], bool], flag: str) -> set[str]:
         for choice in choices
         if flag in choice.enabled
     }
+
+
+def _values(policy: Policy, paths: Paths) -> Iterator[Advice]:
+    for _, choice, place in _placed(policy, paths):
+        for name, value in choice.arguments.items():
+            what = arguments.doubt(name, value)
+            if what:
+                yield (*place, "arguments", name), f"{what}; the default applies"
 
 
 def _sla(policy: Policy, paths: Paths) -> Iterator[Advice]:

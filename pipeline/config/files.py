@@ -21,6 +21,8 @@ _VARIABLE = re.compile(r"(\$\$\{)|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\
 _NULL = re.compile(r"~|null|Null|NULL")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INT = re.compile(r"[-+]?[0-9]+")
+_MOST_DIGITS = 4000
+"""Of a whole number; Python reads hardly more. What is longer stays text, and is refused where a number is meant."""
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
@@ -177,5 +179,5 @@ def _plain(text: str) -> Any:
     if _BOOL.fullmatch(text):
         return text[0] in "tT"
     if _INT.fullmatch(text):
-        return int(text)
+        return int(text) if len(text) <= _MOST_DIGITS else text
     return float(text) if _FLOAT.fullmatch(text) else text

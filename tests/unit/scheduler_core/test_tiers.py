@@ -259,3 +259,33 @@ def test_no_broken_file_of_many_ever_replaces_a_good_policy():
 def test_a_policy_nested_too_deeply_is_said_to_be_so():
     with pytest.raises(ConfigInvalid, match="nesting is too deep"):
         tiers.parse("[" * 3000, "deep.conf", plugins.ALL)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "argument", "what"),
+    [
+        ("binpack", "binpack.weight: ten", "'ten' is no whole number"),
+        ("binpack", "binpack.cpu: [1]", "[1] is no whole number"),
+        ("binpack", f"binpack.memory: {'9' * 30}", f"{'9' * 30} is no whole number"),
+        ("binpack", f"binpack.memory: {'9' * 5000}", f"'{'9' * 39} is no whole number"),
+        ("binpack", "binpack.resources: [nvidia.com/gpu]", "['nvidia.com/gpu'] is no text"),
+        ("binpack", "binpack.resources.nvidia.com/gpu: {}", "{} is no whole number"),
+        ("nodeorder", "leastrequested.weight: true", "True is no whole number"),
+        ("overcommit", "overcommit-factor: much", "'much' is no number"),
+        ("overcommit", "overcommit-factor: nan", "'nan' is no number"),
+        ("capacity", "ancestorReclaimLevel: 1h", "'1h' is no whole number"),
+        ("predicates", "predicate.NodePortsEnable: perhaps", "'perhaps' is neither true nor false"),
+        ("network-topology-aware", "hypernode.binpack.normal-pod.enable: 2", "2 is neither true nor false"),
+    ],
+)
+def test_an_argument_that_cannot_be_read_counts_as_not_given_and_is_told(plugin, argument, what):
+    text = f"actions: enqueue\ntiers:\n- plugins:\n  - name: {plugin}\n    arguments: {{{argument}}}\n"
+    name = argument.partition(": ")[0]
+    (warning,) = parsed(text).warnings
+    assert warning == f"policy.conf:5:17: tiers[0].plugins[0].arguments.{name}: {what}; the default applies"
+
+
+def test_arguments_that_can_be_read_are_not_doubted():
+    given = "binpack.weight: 10, binpack.cpu: '5', binpack.resources: x, binpack.resources.x: 0, binpack.memory:"
+    text = f"actions: enqueue\ntiers:\n- plugins:\n  - name: binpack\n    arguments: {{{given}}}\n"
+    assert parsed(text).warnings == []

@@ -29,6 +29,16 @@ FIRST, ALIAS, BARE = sla.KEYS
         ("1m1m", 120 * 10**9),
         ("0.000000001s", 1),
         ("0.0000000001s", 0),
+        ("9223372036854775807ns", 2**63 - 1),
+        ("-9223372036854775808ns", -(2**63)),
+        ("-9223372036854775.808us", -(2**63)),
+        ("-9223372036s854ms775us808ns", -(2**63)),
+        ("-2562047h47m16.854775808s", -(2**63)),
+        ("0.3333333333333333333h", 1200 * 10**9),
+        ("0.100000000000000000000h", 360 * 10**9),
+        ("0.9223372036854775807h", 3_320_413_933_267),
+        ("0.99999999999999999999h", 3600 * 10**9),
+        ("9007199254.740993ms", 9_007_199_254_740_993),
     ],
 )
 def test_durations_are_read_as_go_reads_them(text, nanos):
@@ -37,8 +47,9 @@ def test_durations_are_read_as_go_reads_them(text, nanos):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", "5", "5 s", "s", ".s", "1d", "1h 30m", "ten minutes", "1e3s", "1h30", "1,5s", "--1s", "９s", "3000000h"],
-)
+    ["", "-", "5", "5 s", "s", ".s", "1d", "1h 30m", "ten minutes", "1e3s", "1h30", "1,5s", "--1s", "９s", "3000000h",
+     "9223372036854775808ns", "-9223372036854775809ns", "9223372036854775.808us", "-2562047h47m16.854775809s"],
+)  # fmt: skip
 def test_what_go_refuses_is_refused_with_a_reason(text):
     with pytest.raises(ValueError, match="invalid duration"):
         sla.parse_duration_ns(text)

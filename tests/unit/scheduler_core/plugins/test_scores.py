@@ -11,7 +11,7 @@ from pipeline.records.shapes.pod import (
     PreferredTerm,
 )
 from scheduler_core.model import facts as f
-from scheduler_core.session import placing
+from scheduler_core.session import arguments, placing
 from tests.support import scheduler_makers as make
 
 
@@ -123,3 +123,14 @@ def test_a_weight_beyond_64_bits_counts_as_not_given():
         for plugin, argument in (("binpack", "binpack.cpu"), ("nodeorder", "leastrequested.weight")):
             odd = make.policy((plugin,), **{plugin: {argument: weight}})
             assert scores(nodes, pods, odd) == scores(nodes, pods, make.policy((plugin,)))
+
+
+def test_cpu_and_memory_have_their_own_arguments_also_if_they_are_named_among_resources():
+    given = {
+        "p.resources": "cpu, memory,, x",
+        "p.resources.cpu": 7,
+        "p.resources.memory": 8,
+        "p.resources.x": 9,
+        "p.cpu": 3,
+    }
+    assert arguments.resource_weights(given, "p") == {"cpu": 3, "memory": 1, "x": 9}
