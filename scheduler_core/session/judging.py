@@ -1,10 +1,11 @@
 """How nodes are judged for a class of tasks, and how that stays cheap.
 
-Judged are two things apart. What a demand asks of the room on nodes: a code of failing checks (against what will be free)
-and a rank, the score where everything fits now, minus infinity elsewhere; it is worked out once for the table and then
-only for rows that have changed since (the table notes them), a few as plain integers, many as arrays. And what a class
-asks of labels, which does not change in a session: a code a row. A judge lays one over the other; many classes with one
-demand share the dear part. The best node is the largest rank; "no node fits, and why" is a count of equal codes.
+Judged are three things apart. What a demand asks of the room on nodes: a code of failing checks (against what will be free)
+and a rank, the score where everything fits now, minus infinity elsewhere. Both follow from how a node stands alone, so a
+`Room` works them out once a state (`model.states`), and then only for states that are new. What a class asks of labels does
+not change in a session: `Fixed` has a code a row. A `Judge` lays one over the other, a rank and a code for each row, and then
+takes over only rows that have changed since (the table notes them). The best node is the largest rank; "no node fits, and
+why" is a count of equal codes.
 
 Checks and scores that compare nodes with each other, or look at pods elsewhere, cannot be kept that way. A class to which
 one applies is judged anew for each task.
@@ -13,11 +14,13 @@ one applies is judged anew for each task.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from scheduler_core.model.nodes import Bools, Cells, Codes, Columns, Filter, Floats, Ints, NodeTable, Row, Score
+from scheduler_core.model.cells import Cells, Columns, Filter, Row, Score
+from scheduler_core.model.nodes import Bools, Codes, Floats, Ints, NodeTable
 from scheduler_core.model.refusal import Report
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import codes as codes_
@@ -29,8 +32,12 @@ if TYPE_CHECKING:
     from scheduler_core.session.plugin import Plugin
     from scheduler_core.session.session import Session
 
-_FEW_ROWS = 12
-"""Up to so many changed rows are judged one by one; above, as arrays."""
+_FEW_STATES = 4
+"""Up to so many new states are judged one by one; above, as arrays."""
+_MANY_CHANGES = 8
+"""With more changes than one in so many rows, a judge takes over all rows."""
+
+Kind = TypeVar("Kind", bound=np.generic)
 
 NO_RANK = -np.inf
 LEAST_SCORE = -1.0
@@ -45,6 +52,8 @@ class Judges:
         self.codes = codes_.Codes(session.axis)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
+        self.row_filters = _flat(session, "row_filters")
+        self.row_scores = _flat(session, "row_scores")
         self._fixed_filters = _flat(session, "fixed_filters")
         self._closed: Bools = ~session.nodes.usable
         self._fixed: dict[tuple[tuple[int, int], ...], Fixed] = {}
@@ -92,7 +101,7 @@ class Fixed:
 
 
 class Room:
-    """All nodes judged for one demand. `rank` is right after `look`; `codes` are worked out when they are asked for."""
+    """All states judged for one demand, by number. `rank` is right after `look`; `codes` are worked out when asked for."""
 
     def __init__(self, session: Session, codes: codes_.Codes, demand: Demand) -> None:
         self.table: NodeTable = session.nodes
@@ -101,82 +110,56 @@ class Room:
         if self._places == list(range(len(self._needs))):
             self._places = slice(0, len(self._needs))
         self._amounts = np.array([[amount] for _, amount, _ in self._needs])
+        judges = session.judges
         self._filters: list[tuple[int, Filter]] = [
-            (codes.bit(check), fails) for ask in _flat(session, "row_filters") for check, fails in ask(demand)
+            (codes.bit(check), fails) for ask in judges.row_filters for check, fails in ask(demand)
         ]
-        self._scores: list[Score] = [score for ask in _flat(session, "row_scores") for score in ask(demand)]
+        self._scores: list[Score] = [score for ask in judges.row_scores for score in ask(demand)]
         self._row_scores: list[Callable[[Row], float]] = [getattr(score, "on_row", score) for score in self._scores]
-        self._seen = self._coded = self.table.changed
-        self._codes: Codes | None = None
-        self._nowhere = session.judges.nowhere
-        self.rank = self._ranked(self.table.settle(), len(self.table))
+        self.known = self._coded = 0
+        self.fits = False
+        self.rank: Floats = np.zeros(0)
+        self._codes: Codes = np.zeros(0, dtype=np.uint64)
+        self.look()
 
     # --- ranks -------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Ranks the rows that have changed since the last look."""
-        table = self.table
-        if self._seen == table.changed:
+        """Ranks the states that are new. `fits` says whether any state has the room."""
+        states = self.table.states
+        if self.known == states.count:
             return
-        if table.changed - self._seen == 1:
-            self._seen = table.changed
-            self.judge_row(table.last)
-            return
-        rows = table.changed_since(self._seen)
-        self._seen = table.changed
-        if len(rows) <= _FEW_ROWS:
-            for at in rows.tolist():
-                self.judge_row(at)
-            return
-        table.settle()
-        if len(rows) * 3 > len(self.rank):
-            self.rank = self._ranked(table.columns, len(table))
+        if len(self.rank) < states.count:
+            self.rank = _longer(self.rank, states.block.shape[1])
+        if states.count - self.known <= _FEW_STATES:
+            for number in range(self.known, states.count):
+                self.rank[number] = self._rank_one(states.row(number))
         else:
-            found = self._ranked(table.some(rows), len(rows))
-            if self.rank is self._nowhere:
-                self.rank = self.rank.copy()
-            self.rank[rows] = found
+            self.rank[self.known : states.count] = self._ranked(states.since(self.known))
+        self.fits = self.fits or bool(self.rank[self.known : states.count].max() != NO_RANK)
+        self.known = states.count
 
-    def judge_row(self, at: int) -> None:
-        """Ranks one row anew."""
-        row = self.table.row(at)
-        fits = self._fits_now(row)
-        if fits and self.rank is self._nowhere:
-            self.rank = self.rank.copy()
-        if self.rank is not self._nowhere:
-            self.rank[at] = self.score(row) if fits else NO_RANK
+    def rank_of(self, state: int) -> float:
+        """The rank of one state."""
+        if state >= self.known:
+            self.look()
+        return self.rank.item(state)
 
-    def rank_alike(self, at: int, other: int) -> None:
-        """Takes over the rank of a row that is alike, and that a task fitted."""
-        self.rank[at] = self.rank[other]
-
-    def follows(self) -> None:
-        """Says that every row that has changed was ranked."""
-        self._seen = self.table.changed
-
-    def _fits_now(self, row: Row) -> bool:
-        idle, releasing, pipelined = row.idle, row.releasing, row.pipelined
-        moving = self.table.moving
+    def _rank_one(self, row: Row) -> float:
         for place, amount, _ in self._needs:
-            if amount > idle[place] or (moving and amount > idle[place] + releasing[place] - pipelined[place]):
-                return False
-        return not any(fails(row) for _, fails in self._filters)
+            if amount > row.idle[place] or amount > row.free(place):
+                return NO_RANK
+        if any(fails(row) for _, fails in self._filters):
+            return NO_RANK
+        return float(self.score(row))
 
-    def _ranked(self, cells: Columns, count: int) -> Floats:
-        full: Bools = (cells.idle[self._places] < self._amounts).any(axis=0)
-        if self.table.moving:
-            for place, amount, _ in self._needs:
-                full |= cells.free(place) < amount
+    def _ranked(self, cells: Columns) -> Floats:
+        idle, places = cells.idle[self._places], self._places
+        least = np.minimum(idle, idle + cells.releasing[places] - cells.pipelined[places])
+        full: Bools = (least < self._amounts).any(axis=0)
         for _, fails in self._filters:
             full |= fails(cells)
-        good = np.flatnonzero(~full)
-        if not len(good) and count == len(self._nowhere):
-            return self._nowhere
-        if len(good) * 2 > count:
-            return np.where(full, NO_RANK, self.score(cells))
-        rank = np.full(count, NO_RANK)
-        if len(good):
-            rank[good] = self.score(cells.pick(good))
+        rank: Floats = np.where(full, NO_RANK, self.score(cells))
         return rank
 
     def score(self, cells: Cells) -> float | Floats:
@@ -194,24 +177,19 @@ class Room:
 
     @property
     def codes(self) -> Codes:
-        """The code of every row as it is now, to be read at once."""
-        table = self.table
-        if self._codes is None:
-            self._codes = self._code_of(table.settle(), len(table))
-        elif self._coded != table.changed:
-            rows = table.changed_since(self._coded)
-            table.settle()
-            self._codes[rows] = self._code_of(table.some(rows), len(rows))
-        self._coded = table.changed
+        """The code of every state."""
+        states = self.table.states
+        if self._coded != states.count:
+            if len(self._codes) < states.count:
+                self._codes = _longer(self._codes, states.block.shape[1])
+            self._codes[self._coded : states.count] = self._code_of(states.since(self._coded))
+            self._coded = states.count
         return self._codes
 
-    def _code_of(self, cells: Columns, count: int) -> Codes:
-        failed = [
-            (bit, (cells.free(place) if self.table.moving else cells.idle[place]) < amount)
-            for place, amount, bit in self._needs
-        ]
+    def _code_of(self, cells: Columns) -> Codes:
+        failed = [(bit, cells.free(place) < amount) for place, amount, bit in self._needs]
         failed += [(bit, fails(cells)) for bit, fails in self._filters]
-        return codes_.combined(failed, count)
+        return codes_.combined(failed, cells.block.shape[1])
 
     def code_at(self, at: int) -> int:
         """The code of one row."""
@@ -250,7 +228,12 @@ class Judge:
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
-        self.rank: Floats = room.rank if room.rank is session.judges.nowhere else room.rank + self._shut
+        self.rank: Floats = self._all_ranks() if room.fits else session.judges.nowhere
+
+    def _all_ranks(self) -> Floats:
+        rank: Floats = self.room.rank.take(self.table.state)
+        rank += self._shut
+        return rank
 
     def places(self, free: Ints, within: Bools | None = None) -> int:
         """How many tasks of the class fit on open nodes with so much free (columns by place)."""
@@ -267,19 +250,21 @@ class Judge:
         return self.places(self.table.alloc)
 
     def look(self) -> Judge:
-        """Takes over what has changed in the room."""
-        changed = self.table.changed
-        if self._seen == changed:
+        """Takes over what has changed in the table."""
+        table = self.table
+        changed, seen = table.changed, self._seen
+        if seen == changed:
             return self
-        room = self.room
+        room, rank = self.room, self.rank
         room.look()
-        if not self.rank.flags.writeable:
-            self.rank = room.rank if not room.rank.flags.writeable else room.rank + self._shut
-        elif changed - self._seen == 1:
-            at = self.table.last
-            self.rank[at] = NO_RANK if self.closed[at] else room.rank[at]
-        else:
-            np.add(room.rank, self._shut, out=self.rank)
+        if changed - seen == 1 and rank.flags.writeable:
+            at = table.last
+            rank[at] = room.rank.item(table.state.item(at)) + self._shut.item(at)
+        elif room.fits and (not rank.flags.writeable or (changed - seen) * _MANY_CHANGES > len(rank)):
+            self.rank = self._all_ranks()
+        elif room.fits:
+            rows = table.changes[seen:changed]
+            rank[rows] = room.rank[table.state[rows]] + self._shut[rows]
         self._codes = None
         self._seen = changed
         return self
@@ -288,7 +273,8 @@ class Judge:
     def codes(self) -> Codes:
         """The codes of all rows; the same array as long as the table does not move."""
         if self._codes is None:
-            self._codes = self.room.codes | self.fixed
+            self._codes = self.room.codes.take(self.table.state)
+            self._codes |= self.fixed
         return self._codes
 
     def code_at(self, row: int) -> int:
@@ -300,12 +286,12 @@ class Judge:
 
         What comes out is what choosing and placing them one by one gives. A node whose rank did not fall below what it
         was chosen for is still the first of the best, so it is taken again without a search; after one whose rank fell
-        comes the next that is as good as it was. A node that now stands just like the one before it is judged like it.
+        comes the next that is as good as it was.
         """
         table, room, rank = self.table, self.room, self.rank
         rows: list[int] = []
         equals: list[int] = []
-        at, before, best, now = -1, -1, 0.0, 0.0
+        at, best, now = -1, 0.0, 0.0
         for task in tasks:
             if at >= 0 and now >= best:
                 if now > best:
@@ -318,16 +304,8 @@ class Judge:
                 if best <= LEAST_SCORE:
                     break
                 equals = np.flatnonzero(rank == best)[:0:-1].tolist() if len(tasks) - len(rows) > 2 else []
-            table.hold(at, task)
-            if before >= 0 and before != at and table.alike(at, before):
-                room.rank_alike(at, before)
-            else:
-                room.judge_row(at)
-            now = room.rank.item(at)
-            rank[at] = now
+            rank[at] = now = room.rank_of(table.hold(at, task))
             rows.append(at)
-            before = at
-        room.follows()
         self._seen = table.changed
         self._codes = None
         return rows
@@ -370,9 +348,15 @@ class Judge:
 
     def scores(self, rows: Ints) -> Floats:
         """Scores of what is on these rows, whether the class fits or not."""
-        self.table.settle()
         score = self.room.score(self.table.some(rows))
         return np.broadcast_to(np.asarray(score, dtype=np.float64), (len(rows),)).copy()
+
+
+def _longer(values: npt.NDArray[Kind], size: int) -> npt.NDArray[Kind]:
+    """The same values with room for more."""
+    found = np.empty(size, dtype=values.dtype)
+    found[: len(values)] = values
+    return found
 
 
 def _flat(session: Session, method: str) -> list[Callable[..., Any]]:

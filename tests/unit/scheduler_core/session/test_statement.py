@@ -20,13 +20,15 @@ BACK = worlds.policy(
 
 
 TRACES = {
-    ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "moving"),
-    ("NodeTable", "_hot"), ("Room", "_seen"), ("Judge", "_seen"), ("Session", "releases"),
+    ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "_settled"),
+    ("States", "block"), ("States", "count"), ("States", "_numbers"), ("States", "_rows"), ("States", "_shifts"),
+    ("Shift", "after"), ("Room", "known"), ("Room", "rank"), ("Room", "fits"), ("Room", "_coded"), ("Room", "_codes"),
+    ("Columns", "known"), ("Judge", "_seen"), ("Session", "releases"),
     ("Relations", "_carried"), ("Relations", "_selectors"), ("Relations", "_label_classes"), ("Task", "label_class"),
     ("Job", "opening_allocated"), ("Task", "last"), ("LastPlace", "status"), ("LastPlace", "row"), ("LastPlace", "evicted"),
 }  # fmt: skip
-"""What undone work may leave: that rows and jobs were touched and looked at again, what was learned of labels and selectors on the
-way (counts of new ones, at zero), and what a task had been promised."""
+"""What undone work may leave: that rows and jobs were touched and looked at again, what was learned on the way of how nodes can
+stand, of labels and of selectors (counts of new ones, at zero), and what a task had been promised."""
 
 
 def state_of(session):
