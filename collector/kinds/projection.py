@@ -21,6 +21,7 @@ from pipeline.records.shapes.pod import Pod
 SURROGATE: Final = "surrogate:"
 """Begins the uid of an object that has none."""
 _MOST_PATHS: Final = 256
+_MOST_KIND_CHARS: Final = 60
 
 Change = Literal["added", "modified", "deleted"]
 _NO_BODY: Final = msgspec.Raw(b"")
@@ -96,7 +97,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limits: Limits) -> Sight:
     """One object of a watch or list. Raises Terminal if it is no object of this kind, or has no name."""
-    shape = found if isinstance(found, Shape) else shape_of(kind, found)
+    shape = shape_of(kind, found)
     meta = shape.metadata
     uid, surrogate = (meta.uid, False) if meta.uid and meta.name else identity_of(shape, kind.kind)
     if not shape.kind:
@@ -135,8 +136,11 @@ def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limi
 
 
 def shape_of(kind: Kind, found: Json | Shape) -> Shape:
-    """The object decoded. Raises Terminal if it is none of this kind."""
-    return found if isinstance(found, Shape) else shapes.decode(kind.group, kind.kind, found)
+    """The object decoded. Raises Terminal if it is none of this kind, be it a mere part of one (PartialObjectMetadata)."""
+    shape = found if isinstance(found, Shape) else shapes.decode(kind.group, kind.kind, found)
+    if shape.kind and shape.kind != kind.kind and shape.kind.lower() != kind.kind.lower():
+        raise Terminal(f"{kind.kind}: an object of kind {shape.kind[:_MOST_KIND_CHARS]}")
+    return shape
 
 
 def size_of(found: Json | Shape, arrival: Arrival) -> int:

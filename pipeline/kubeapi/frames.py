@@ -94,6 +94,11 @@ class _Mark(msgspec.Struct):
     metadata: _MarkMetadata | None = None
 
 
+class _Bare(msgspec.Struct):
+    kind: str = ""
+    status: str = ""
+
+
 class _ListMetadata(msgspec.Struct, rename={"token": "continue", "resource_version": "resourceVersion"}):
     resource_version: str | None = None
     token: str | None = None
@@ -110,6 +115,7 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _versioned = msgspec.json.Decoder(_Versioned)
 _mark = msgspec.json.Decoder(_Mark)
 _list = msgspec.json.Decoder(_List)
+_bare = msgspec.json.Decoder(_Bare)
 _any_value = json.JSONDecoder()
 _DECODED: Final = msgspec.Raw(b"")
 _blanks = re.compile(r"\s*")
@@ -169,6 +175,8 @@ def decode_page(body: bytes, kind: str = "") -> Page:
         found = _list.decode(body)
     except _BROKEN as error:
         raise Transient(f"the list cannot be decoded ({len(body)} bytes): {error}") from error
+    if found.items is None and not found.kind.endswith("List"):
+        raise Transient(f"the answer is no list but {found.kind[:40] or 'something without a kind'}")
     metadata = found.metadata or _ListMetadata()
     if not metadata.resource_version:
         raise Transient("the list has no resourceVersion")
@@ -188,7 +196,18 @@ def _frame_or_bad(line: bytes, lossy: bool) -> Frame | BadLine:
     try:
         return _frame(line, lossy)
     except _BROKEN as error:
-        return BadLine(line, str(error))
+        return _bare_status(line, lossy) or BadLine(line, str(error))
+
+
+def _bare_status(line: bytes, lossy: bool) -> Frame | None:
+    """A refusal that stands in the stream without an envelope around it."""
+    try:
+        found = _bare.decode(line)
+    except _BROKEN:
+        return None
+    if (found.kind, found.status) != ("Status", "Failure"):
+        return None
+    return Frame(ERROR, msgspec.Raw(line), "", line, lossy, statuses.read_status(line))
 
 
 def _frame(line: bytes, lossy: bool) -> Frame:

@@ -32,6 +32,7 @@ _TIME = re.compile(r'"(\d{4}-\d\d-\d\dT[^"]{8,20}(?:Z|[+-]\d\d:\d\d))"')
 _APART_S = 10.0
 _QUIET_S = 30.0
 _LATER_VERSION = "relisted"
+_SET_ASIDE = (Action.DISABLE_KEEP_OTHERS, Action.NOT_SERVED)
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Outcome:
     def action(self) -> str:
         """What the collector did about it, in the words of the cases."""
         told = self.happenings
-        if any(isinstance(each, tell.Retrying) and each.action is Action.DISABLE_KEEP_OTHERS for each in told):
+        if any(isinstance(each, tell.Retrying) and each.action in _SET_ASIDE for each in told):
             return "disable_resource_keep_others"
         if self.refreshes:
             return "refresh_token"
@@ -165,7 +166,11 @@ def _watch(case: dict[str, Any], kind: Any, clock: FakeClock, follower: Follower
     resource = Resource(kind.group, kind.versions[0], kind.plural, kind.kind, kind.namespaced)
     lists, streams = _scripts(case)
     relist = page(_LATER_VERSION)
-    ahead = [_refused({"status": 504, "body": each}) for each in _errors(case) if each.get("code") == 504]
+    ahead = [
+        _refused({"status": 504, "body": each})
+        for each in _errors(case)
+        if each.get("code") == 504 and "too large" in str(each.get("message")).lower()
+    ]
     # A server that has not got to our version says so each time it is asked, and to probes too.
     wire = ScriptedTransport(clock, lists or [relist], streams * (5 if ahead else 1), ahead or None)
     from_list = bool(lists)
@@ -216,7 +221,7 @@ def _listed(frames: list[dict[str, Any]], version: str) -> dict[str, Any]:
 
 
 def _errors(case: dict[str, Any]) -> list[dict[str, Any]]:
-    return [each["object"] for each in case.get("frames") or () if each.get("type") == "ERROR"]
+    return [each.get("object") or {} for each in case.get("frames") or () if each.get("type") == "ERROR"]
 
 
 def _page(each: dict[str, Any]) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 import msgspec
 
 from pipeline.errors import Terminal
@@ -39,8 +42,21 @@ def shape_of(api_group: str, kind: str) -> type[Shape]:
 
 
 def decode(api_group: str, kind: str, data: bytes | memoryview | msgspec.Raw) -> Shape:
-    """An object's JSON as its shape. Raises Terminal, naming the path, when a field has another type than the API's."""
+    """An object's JSON as its shape; a part that is null counts as missing, as everywhere in the API.
+
+    Raises Terminal, naming the path, when a field has another type than the API's.
+    """
+    decoder = _decoders.get((api_group, kind), _owner)
     try:
-        return _decoders.get((api_group, kind), _owner).decode(data)
+        return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if b":null" in bytes(data).replace(b" ", b""):
+            with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                return decoder.decode(msgspec.json.encode(_without_nulls(msgspec.json.decode(data))))
         raise Terminal(f"{kind}: {error}") from error
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value

@@ -211,6 +211,24 @@ def test_a_field_of_another_type_is_refused_with_its_path():
         read({"spec": {"priority": "high"}})
 
 
+@pytest.mark.parametrize("kind", ["Service", "PartialObjectMetadata", "Status"])
+def test_an_object_of_another_kind_is_refused(kind):
+    with pytest.raises(Terminal, match=f"Pod: an object of kind {kind}"):
+        read({"kind": kind, "apiVersion": "v1", "spec": {"nodeName": "n"}})
+
+
+def test_the_kind_that_a_setting_spells_in_its_own_way_is_the_same_kind():
+    assert read({"kind": "RayJob"}, extra("ray.io", "v1", "rayjobs", "rayjob")).name == "one"
+
+
+def test_a_part_that_is_null_counts_as_missing():
+    sight = read({"spec": None, "status": None, "metadata": {"labels": {"a": None}}})
+    assert sight.waits
+    assert body(sight)["metadata"]["name"] == "one"
+    with pytest.raises(Terminal, match=r"spec\.priority"):
+        read({"spec": {"priority": "high"}, "status": None})
+
+
 def test_a_digest_is_equal_for_states_that_differ_in_version_only():
     node = BY_NAME["nodes"]
     first = read({"metadata": {"resourceVersion": "1", "generation": 1}, "spec": {"unschedulable": False}}, node)

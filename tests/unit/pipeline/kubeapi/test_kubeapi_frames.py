@@ -226,3 +226,25 @@ def test_a_page_with_bad_bytes_is_lossy() -> None:
 def test_what_is_no_list_is_worth_another_try(body: bytes) -> None:
     with pytest.raises(Transient):
         frames.decode_page(body)
+
+
+def test_a_refusal_without_an_envelope_is_an_error_frame() -> None:
+    expired = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "too old", "code": 410}
+    frame = one(json.dumps(expired).encode())
+    assert frame.type == "ERROR"
+    assert frame.problem is not None
+    assert action_for(frame.problem) is Action.RELIST
+    only_bad(json.dumps({**expired, "status": "Success"}).encode())
+
+
+def test_a_table_is_no_list_and_never_taken_for_an_empty_one() -> None:
+    table = {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": "7"},
+        "rows": [{"cells": ["a"]}],
+    }
+    with pytest.raises(Transient, match="no list but Table"):
+        frames.decode_page(json.dumps(table).encode())
+    empty = {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": None}
+    assert frames.decode_page(json.dumps(empty).encode()).items == []
