@@ -152,7 +152,7 @@ class NodeOrder(Plugin):
             wants = task.cls.wants
             counted = labelled & self.table.by_label.wanted(wants) if _asks_nodes(task.cls) else labelled
             by_domain = self.relations.spread_out(key, counts, counted & self.table.usable)
-        return by_domain * math.log(size + 2) + (constraint.max_skew - 1)
+        return by_domain * math.log(size + 2) + (relations.heeded(constraint.max_skew) - 1)
 
 
 _HOST = "kubernetes.io/hostname"

@@ -176,7 +176,7 @@ class Predicates(Plugin):
         itself = int(self.relations.means_itself(task, (selector,)))
         has_key = self.relations.has_domain(constraint.topology_key)
         yield NO_DOMAIN, ~has_key
-        yield SPREAD, has_key & (by_domain + itself - least > constraint.max_skew)
+        yield SPREAD, has_key & (by_domain + itself - least > relations.heeded(constraint.max_skew))
 
     def _eligible(self, task: Task, constraint: TopologySpreadConstraint) -> Bools:
         """Nodes whose pods count: those the pod wants (unless told otherwise), and, if asked, those it tolerates."""

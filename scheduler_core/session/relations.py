@@ -181,9 +181,9 @@ def preferred(affinity: PodAffinity | None) -> Iterable[tuple[int, PodAffinityTe
             yield heeded(each.weight), each.pod_affinity_term
 
 
-def heeded(weight: int) -> int:
-    """A weight of a preference within 32 bits; the API itself allows 1 to 100."""
-    return max(-_WEIGHT_MOST, min(weight, _WEIGHT_MOST))
+def heeded(number: int) -> int:
+    """A weight of a preference, or a skew, within 32 bits, which is more than the API itself allows."""
+    return max(-_WEIGHT_MOST, min(number, _WEIGHT_MOST))
 
 
 def spread_selector(relations: Relations, task: Task, constraint: TopologySpreadConstraint) -> Selector:

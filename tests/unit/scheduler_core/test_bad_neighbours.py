@@ -79,6 +79,7 @@ PODS = {
     "a spread over no label": {"spread": spread(topology_key="")},
     "a spread without selector": {"spread": spread(label_selector=None)},
     "a spread of no skew": {"spread": spread(max_skew=0, min_domains=-3)},
+    "a skew that overflows": {"spread": spread(max_skew=10**400)},
     "a port that is none": {"ports": (("", -1, "nowhere"), ("TCP", 70_000, ""))},
     "a node that is gone": {"node": "gone", "phase": "Running"},
     "a phase that is none": {"phase": "Walking"},

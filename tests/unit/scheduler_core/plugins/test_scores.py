@@ -6,9 +6,11 @@ import pytest
 from pipeline.records.shapes.pod import (
     Affinity,
     LabelExpression,
+    LabelSelector,
     NodeAffinity,
     NodeSelectorTerm,
     PreferredTerm,
+    TopologySpreadConstraint,
 )
 from scheduler_core.model import facts as f
 from scheduler_core.session import arguments, placing
@@ -134,3 +136,19 @@ def test_cpu_and_memory_have_their_own_arguments_also_if_they_are_named_among_re
         "p.cpu": 3,
     }
     assert arguments.resource_weights(given, "p") == {"cpu": 3, "memory": 1, "x": 9}
+
+
+def test_a_skew_beyond_32_bits_counts_as_the_largest():
+    nodes = [make.node(name, labels={"zone": name}) for name in "ab"]
+    nodeorder = make.policy(("predicates", "nodeorder"))
+
+    def scored(skew):
+        soft = TopologySpreadConstraint(skew, "zone", "ScheduleAnyway", LabelSelector({"app": "x"}))
+        pods = [
+            make.pod("r", "j", on="a", labels={"app": "x"}),
+            make.pod("p", "j", spread=(soft,), labels={"app": "x"}),
+        ]
+        return scores(nodes, pods, nodeorder)
+
+    assert scored(10**400) == scored(2**31 - 1)
+    assert scored(1)["a"] < scored(1)["b"]
