@@ -92,6 +92,7 @@ class Scheduler:
 
     def _turns(self, loop: Loop) -> None:
         """Turns until it is told to stop. After an error everything begins again from the last snapshot."""
+        self._await_writer(loop)
         machine = building.machine(self._settings, self._cluster)
         with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
             while not loop.stopping.is_set():
@@ -106,6 +107,16 @@ class Scheduler:
                 self._steps.answer(self.name, question)
                 self.at_end()
                 runner.reader.wait(_IDLE_IN_STEP_S if question else _IDLE_S)
+
+    def _await_writer(self, loop: Loop) -> None:
+        """A writer that begins makes readable what a kill has left without an index; a close may be in there.
+
+        Who looks for closed sessions before that opens some of them again.
+        """
+        while self._own is None and sharing.writer_of(self._places.records) is None:
+            if loop.stopping.wait(_IDLE_IN_STEP_S):
+                return
+            loop.beat()
 
     def _append(self, records: Sequence[Record]) -> None:
         writer = self._own or sharing.writer_of(self._places.records)

@@ -11,7 +11,7 @@ from pipeline import clock
 from pipeline.config import load
 from pipeline.config.places import Places
 from pipeline.errors import Transient, UserError
-from pipeline.log import LogOptions, LogReader, LogWriter, Position, readers, steps
+from pipeline.log import LogOptions, LogReader, LogWriter, Position, layout, readers, steps
 from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord
 from scheduler_core import app
@@ -89,6 +89,38 @@ def test_a_log_that_closes_under_it_is_told_and_waited_for(tmp_path):
     with LogWriter(log, options=OPTIONS):
         poll("it goes on", lambda: stage.checks()[1].ok and "close" in decided(log), 20)
         stage.stop(5.0)
+
+
+def test_a_close_that_a_kill_has_left_without_an_index_is_not_written_again(tmp_path, monkeypatch):
+    log = tmp_path / "spool" / "records"
+    with LogWriter(log, options=OPTIONS) as writer:
+        fill(writer)
+        stage = app.stage(loaded(tmp_path))
+        stage.start()
+        poll("it has decided", lambda: "close" in decided(log), 20)
+        stage.stop(5.0)
+    before = decided(log)
+    layout.index_path(log, layout.FIRST).write_bytes(b"")
+    looked = threading.Event()
+
+    def told(real):
+        def called(*arguments):
+            found = real(*arguments)
+            looked.set()
+            return found
+
+        return called
+
+    monkeypatch.setattr(app, "Runner", told(app.Runner))
+    monkeypatch.setattr(app.sharing, "writer_of", told(app.sharing.writer_of))
+    stage = app.stage(loaded(tmp_path))
+    stage.start()  # in `up` before the collector, which opens the log
+    assert looked.wait(20)
+    with LogWriter(log, options=OPTIONS):
+        asking = steps.of(log)
+        assert asking.wait(asking.ask(), 20.0)
+        stage.stop(5.0)
+    assert decided(log) == before
 
 
 def test_turned_off_it_holds_nothing_of_the_log_back(tmp_path):
