@@ -28,6 +28,7 @@ from pipeline.kubeapi.options import Options
 from pipeline.log import LogOptions, steps
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
+from pipeline.records import times
 from pipeline.telemetry import logs
 
 log = logs.get(__name__)
@@ -44,6 +45,8 @@ _STOP_S = 1.0
 """For all watches together; one that waits for the head of an answer cannot be ended sooner, and is left behind."""
 _STEP_S = 5.0
 """How long a replay waits at a second for its answers; somebody who needs longer is not waited for there."""
+_BEHIND_MS = 10_000
+"""How far the clock may be behind the log: so much it may be set right by at any time."""
 CONNECTIONS = 64
 SOURCE = "kube-collector/collector"
 
@@ -111,6 +114,7 @@ class Collector:
         self._watching = watching or options(settings)
         self._asking = asking
         self._loop = Loop(self.name, self._run)
+        self._behind = ""
         self._live: Live | None = None
         self._scribe: Scribe | None = None
 
@@ -132,6 +136,7 @@ class Collector:
             return [*found, Check("cluster", False, "not connected yet")]
         found.append(Check("cluster", not live.trouble, live.trouble or self._client.host))
         found.append(Check("spool", not scribe.blocked, scribe.blocked or "takes records"))
+        found.append(Check("clock", not self._behind, self._behind or "not behind the log"))
         found += reports.checks(live.progress, clock.now_ms(), self._settings.silent_after)
         return found + [Check(f"watch {name}", False, error) for name, error in sorted(live.unanswered.items())]
 
@@ -173,12 +178,25 @@ class Collector:
                 for told in _gathered(live.told):
                     self._hear(loop, scribe, told)
             scribe.tick(clock.now_ms())
+            self._compare_clock(clock.now_ms())
             if clock.monotonic_s() - checkpoint_s >= _CHECKPOINT_S:
                 scribe.checkpoint(clock.now_ms())
                 checkpoint_s = clock.monotonic_s()
             else:
                 scribe.flush()
             reports.measure(follower, live.progress, clock.now_ms())
+
+    def _compare_clock(self, now_ms: int) -> None:
+        """Log time never goes back. Where the clock has, it stands still until that has caught up with it."""
+        behind_ms = self._writing.spool.log.stamp - now_ms
+        if behind_ms <= _BEHIND_MS:
+            self._behind = ""
+            return
+        until = times.format_ms(self._writing.spool.log.stamp)
+        if not self._behind:
+            why = "the clock was set back, or was wrong before; until then waits are judged as of that moment"
+            log.error("clock_behind_log", behind_s=behind_ms // 1000, until=until, why=why)
+        self._behind = f"{behind_ms // 1000} s behind the log, whose time stands still until {until}"
 
     def _hear(self, loop: Loop, scribe: Scribe, told: Told) -> None:
         watch, happening = told

@@ -19,6 +19,7 @@ import pytest
 
 from collector import app
 from collector.spool.spool import Spool
+from pipeline import clock
 from pipeline.cli import options
 from pipeline.config.places import Places
 from pipeline.log import LogOptions, LogReader, Position
@@ -161,6 +162,26 @@ def test_a_checkpoint_that_is_lost_costs_neither_the_end_of_an_object_nor_a_reco
         )
         assert [each.change for each in collecting.changes("Pod", "stays")] == ["added"]
     assert "checkpoint_lost" in caplog.text
+
+
+def test_a_clock_that_was_set_back_is_told_and_log_time_waits_for_it(
+    api: ScriptedApi, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Collecting(Path(kubeconfig(tmp_path, api)), tmp_path / "data") as collecting:
+        poll("it is ready", collecting.ready)
+        collecting.collector.stop(8.0)
+        last_ms, true_ms = collecting.ticks()[-1], clock.now_ms
+        monkeypatch.setattr(clock, "now_ms", lambda: true_ms() - 3_600_000)
+        api.lists.will(page("1"), page("12", pod("later", "12")))  # nodes, then pods
+        collecting.restart()
+        poll("it says so", lambda: collecting.check("clock") is not None and not collecting.check("clock").ok)
+        assert "whose time stands still" in collecting.check("clock").detail
+        poll("records come all the same", lambda: collecting.saw("Pod", "later"))
+        assert collecting.ticks()[-1] == last_ms
+        monkeypatch.setattr(clock, "now_ms", lambda: true_ms())
+        poll("it is well again", lambda: collecting.check("clock").ok)
+        poll("time goes on", lambda: collecting.ticks()[-1] > last_ms)
+    assert caplog.text.count("clock_behind_log") == 1
 
 
 def names(collecting: Collecting) -> list[str]:
