@@ -2,7 +2,8 @@
 
 The command runs as a person runs it, on a recording that is made first. Each minute, and again at the end, one JSON line on
 stderr tells the resident memory of its processes, the aggregation's states and timers, the bytes of the log, and how far
-loaded rows lie behind the pace; the figures are made of these lines. `KC_DAY_HOURS` shortens the day, and jobs with it;
+loaded rows lie behind the pace; the figures are made of these lines. That lag is time on the wall, from when a second of
+the recording was due (each lasts 42 ms) to the look that finds its rows, raw and judged, in the tables. `KC_DAY_HOURS` shortens the day, and jobs with it;
 `KC_DAY_FOLDER` names an empty folder that keeps recording and data; `KC_DAY_SCHEDULER=false` leaves the shadow scheduler
 out, whose sessions follow the log's seconds and are 24 times as many here as they would be.
 """
@@ -125,7 +126,7 @@ class Followed:
         self._places = places
         self._day = day
         self._sql = Sql(local.locate(Doris(), places.doris))
-        self._began_s = self._pace_begin_s()
+        self._began_s = pace_begin_s(self._looks())
         self._told_s = time.monotonic()
         self._most_s = 0.0
         self.samples: list[Sample] = []
@@ -175,18 +176,24 @@ class Followed:
         sys.stderr.write(msgspec.json.encode(sample).decode() + "\n")
         self._told_s, self._most_s = time.monotonic(), 0.0
 
-    def _pace_begin_s(self) -> float:
-        """When the recording's first moment was due: the earliest begin that fits what was played when.
-
-        Before the player's first move nothing was played: that it stands at the recording's begin says nothing of the pace.
-        """
-        began_s, until_s = float("inf"), time.monotonic() + PACE_S
+    def _looks(self) -> Iterator[tuple[float, int]]:
+        until_s = time.monotonic() + PACE_S
         while time.monotonic() < until_s:
             played_ms = self._up.played_ms()
-            if played_ms > BEGIN_MS:
-                began_s = min(began_s, time.monotonic() - (played_ms - BEGIN_MS) / 1000 / SPEED)
+            yield time.monotonic(), played_ms
             time.sleep(0.05)
-        return began_s
+
+
+def pace_begin_s(looks: Iterable[tuple[float, int]]) -> float:
+    """When the recording's first moment was due, of looks (when, moment played last): the earliest begin that fits all.
+
+    Before the player's first move nothing was played: that it stands at the recording's begin says nothing of the pace.
+    Raises RuntimeError if it never moved.
+    """
+    begins_s = [at_s - (played_ms - BEGIN_MS) / 1000 / SPEED for at_s, played_ms in looks if played_ms > BEGIN_MS]
+    if not begins_s:
+        raise RuntimeError(f"nothing was played within {PACE_S:.0f} s")
+    return min(begins_s)
 
 
 class Up:
