@@ -40,14 +40,21 @@ class _Ack(msgspec.Struct):
 def create(connection: sqlite3.Connection) -> None:
     """Make the table if it is not there.
 
-    A state file that was made anew beside old acks numbers its items behind them: they would not be read otherwise.
+    A state file that was made anew beside old acks, or is an older copy, numbers its items behind them: they would not be
+    read otherwise.
     """
     connection.execute(
         "CREATE TABLE IF NOT EXISTS outbox"
         " (seq INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, rows BLOB NOT NULL, n INTEGER NOT NULL)"
     )
-    if connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = 'outbox'").fetchone() is None:
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)", (_highest_ack(connection),))
+    last, acked = (
+        connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").fetchone(),
+        _highest_ack(connection),
+    )
+    if last is None:
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)", (acked,))
+    elif last[0] < acked:
+        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'outbox'", (acked,))
 
 
 def _highest_ack(connection: sqlite3.Connection) -> int:

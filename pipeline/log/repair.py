@@ -120,7 +120,9 @@ def _check_segment(directory: Path, number: int, growing: bool = False) -> Segme
 
 def _missing(numbers: list[int]) -> tuple[int, ...]:
     present = set(numbers)
-    return tuple([number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in present])
+    return tuple(
+        [number for number in range(min(numbers, default=0), max(numbers, default=0)) if number not in present]
+    )
 
 
 def _between(ends: list[int], begins: list[int]) -> list[Damage]:

@@ -126,3 +126,19 @@ def test_a_state_made_anew_numbers_its_rows_behind_what_was_acked(
     again = outbox.OutboxReader(tmp_path / "new.db", "loader")
     assert [item.rows for item in again.read(again.acked(), 10, 1 << 20)] == [rows(7)]
     again.close()
+
+
+def test_an_older_copy_of_a_state_numbers_its_rows_behind_what_was_acked(
+    tmp_path: Path, state: sqlite3.Connection, reader: outbox.OutboxReader
+) -> None:
+    add(state, 1)
+    state.execute("VACUUM INTO ?", (str(tmp_path / "older.db"),))
+    for version in range(2, 6):
+        add(state, version)
+    reader.ack(5)
+    with closing(sqlite3.connect(tmp_path / "older.db", isolation_level=None)) as older:
+        outbox.create(older)
+        add(older, 7)
+    again = outbox.OutboxReader(tmp_path / "older.db", "loader")
+    assert [item.rows for item in again.read(again.acked(), 10, 1 << 20)] == [rows(7)]
+    again.close()
