@@ -23,7 +23,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
         return NOTHING
     shape = shapes.decode(change.group, change.kind, change.object)
     assert isinstance(shape, Workload)
-    made = known or Admission(created_ms=sight.held(shape.metadata.creation_timestamp))
+    made = known or Admission(created_ms=sight.created(shape.metadata.creation_timestamp))
     before = _signature(made)
     _update(made, shape, sight)
     state.admissions[change.uid] = made

@@ -29,7 +29,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     if isinstance(change.object, UnsetType):
         return _gone(state, change, sight) if change.change == "deleted" and known is not None else NOTHING
     shape = shapes.decode(change.group, change.kind, change.object)
-    made = known or Group(name=change.name, created_ms=sight.held(shape.metadata.creation_timestamp))
+    made = known or Group(name=change.name, created_ms=sight.created(shape.metadata.creation_timestamp))
     state.was_created(made.created_ms)
     before = _signature(made)
     made.notes = sla_notes(shape.metadata.annotations)

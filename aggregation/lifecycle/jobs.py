@@ -35,7 +35,7 @@ def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
     if isinstance(change.object, UnsetType):
         return _gone(state, change, known, sight) if change.change == "deleted" else NOTHING
     shape = shapes.decode(change.group, change.kind, change.object)
-    made = known or JobObject(created_ms=sight.held(shape.metadata.creation_timestamp))
+    made = known or JobObject(created_ms=sight.created(shape.metadata.creation_timestamp))
     state.was_created(made.created_ms)
     before, columns = _signature(made), _columns(made)
     was_stopped = made.stopped

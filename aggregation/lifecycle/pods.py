@@ -131,7 +131,7 @@ def _take_bare(state: JobState, pod: Pod | None, change: ObjectChange, sight: Si
 
 def _first_sight(state: JobState, shape: Beginning, change: ObjectChange, sight: Sight) -> Pod:
     meta = shape.metadata
-    pod = Pod(name=change.name, created_ms=sight.held(meta.creation_timestamp), asks=asks.of_pod(shape.spec))
+    pod = Pod(name=change.name, created_ms=sight.created(meta.creation_timestamp), asks=asks.of_pod(shape.spec))
     pod.group = _group_name(shape)
     state.was_created(pod.created_ms)
     state.names_group = state.names_group or (bool(pod.group) and not change.group_unseen)

@@ -32,7 +32,7 @@ def sight_of(record: Record, now: int) -> Sight:
     """When a record was seen; a collector's clock that is far ahead of the log counts as the log."""
     at_ms = record.observedms if record.observedms <= now + _AHEAD_MS else now
     if isinstance(record, ObjectRecord):
-        return Sight(at_ms, record.data.unseen_since, record.data.start_observed)
+        return Sight(at_ms, record.data.unseen_since, record.data.start_observed, record.data.first_seen)
     return Sight(at_ms)
 
 

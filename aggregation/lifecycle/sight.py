@@ -18,6 +18,15 @@ class Sight(msgspec.Struct, frozen=True, gc=False):
     unseen_since: int | None = None
     observed: bool = True
     """False: the first sight of the object was not its creation."""
+    first_ms: int | None = None
+    """When the object was received for the first time, if that was before this record: its job has changed."""
+
+    def created(self, text: str | None) -> int:
+        """The creation of an object that the job sees for the first time: as `held`, of its own first arrival."""
+        if self.first_ms is None:
+            return self.held(text)
+        second = _moment(text)
+        return self.first_ms if second is None else times.held_in_second(second, self.first_ms)
 
     def held(self, text: str | None) -> int:
         """The arrival inside the second that the object names; the arrival alone if it names none (rule P4)."""

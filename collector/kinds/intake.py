@@ -179,6 +179,7 @@ class Intake:
         self._wake(known, sight.received_ms)
 
     def _write(self, known: Known, sight: Sight) -> None:
+        sight.first_ms = known.last.first_ms if known.last is not None else sight.received_ms
         told = self.facts.see(known, sight, sight.waits and self._job_tells(known))
         known.facts = told[1]
         if known.kind.role is not LINK:

@@ -56,6 +56,8 @@ class Sight(msgspec.Struct, gc=False):
     synthetic: bool = False
     unseen_since: int | None = None
     group_unseen: bool = False
+    first_ms: int = 0
+    """When the object was first received, as far as its job may still change; 0: not known."""
     retold: bool = False
     """This state may have been told before: the cluster went back to it."""
 

@@ -47,6 +47,8 @@ class Writer:
         )
         if sight.unusual:
             _flag(change, sight)
+        if sight.change == "added" and 0 < sight.first_ms < sight.received_ms:
+            change.first_seen = sight.first_ms
         return ObjectRecord(
             id=self._id(uid, version, sight.change, job, f"{tag}@{sight.received_ms}" if sight.retold else tag),
             source=self._source,

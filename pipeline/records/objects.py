@@ -68,6 +68,8 @@ class ObjectChange(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
     """False: first sight was not its creation, so what came before is not known."""
     synthetic: bool = False
     unseen_since: int | None = None
+    first_seen: int | None = None
+    """When the object was first received, ms: of an object that comes to this job in a later state of it."""
     redacted: tuple[str, ...] = ()
     """Paths dropped by policy, for example `spec.containers[0].env[0].value`."""
     truncated: bool = False

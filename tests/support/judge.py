@@ -135,7 +135,7 @@ class Judge:
         shape = shapes.decode(change.group, change.kind, change.object)
         first = change.uid not in self.born
         if first:
-            self.born[change.uid] = self._held(shape.metadata.creation_timestamp)
+            self.born[change.uid] = self._held(shape.metadata.creation_timestamp, change.first_seen)
             self.ever[change.uid] = self.at
         before = self.shapes.get(change.uid)
         self.shapes[change.uid] = (change.group, change.kind, shape)
@@ -248,11 +248,12 @@ class Judge:
             if not task:
                 self.at_the_door = decision.kind == "enqueue"
 
-    def _held(self, text: str | None) -> int:
-        return self._second(times.parse_ms(text))
+    def _held(self, text: str | None, first: int | None = None) -> int:
+        return self._second(times.parse_ms(text), first)
 
-    def _second(self, second: int | None) -> int:
-        return self.at if second is None else min(max(self.at, second), second + 999)
+    def _second(self, second: int | None, first: int | None = None) -> int:
+        at = self.at if first is None else first
+        return at if second is None else min(max(at, second), second + 999)
 
     # waits
 

@@ -10,6 +10,20 @@ def at(row, column):
     return None if row[column] is None else row[column] - BEGIN_MS
 
 
+# P3, P4, the start
+
+
+def test_p4_a_job_that_gets_a_pod_in_a_later_state_began_when_that_pod_was_first_seen():
+    story = Story("PodGroup", NATIVE_GROUP, "gang").after(130)
+    first_seen = story.now
+    story.put("Pod", "", "a", spec={"schedulingGroup": {"podGroupName": "gang"}})
+    story.log.clear()  # it was told to the job that the pod had before
+    story.after(28_000).native_group(minimum=1).pod("a", node="n", change="added", first_seen=first_seen)
+    told = story.tell()
+    assert (at(told.wait, "started_at"), told.wait["phase"]) == (130, "scheduled")
+    assert told.reasons() == [("gang_incomplete", "group_missing", None)]
+
+
 # P2, the minimum
 
 

@@ -284,6 +284,27 @@ def test_a_pod_names_its_group_before_it_exists():
     assert job_of(cluster, "pg-0") == ("PodGroup", "pg", "uid-pg")
 
 
+def test_a_pod_that_moves_in_a_later_state_says_when_it_was_first_seen():
+    cluster = Cluster()
+    made = cluster.add(PODS, group_pod("pg-0", "pg"))
+    cluster.now += 28_000
+    cluster.modify(PODS, made | {"spec": made["spec"] | {"nodeName": "n"}})
+    cluster.wrote()
+    cluster.now += 40
+    cluster.add(GROUPS, thing("pg"))
+    again = cluster.wrote()[-1]
+    assert (again.data.change, again.observedms) == ("added", mirrored.BEGIN_MS + 28_000)
+    assert again.data.first_seen == mirrored.BEGIN_MS
+
+
+def test_a_pod_whose_first_state_moves_needs_not_say_when_it_was_seen():
+    cluster = Cluster()
+    cluster.add(PODS, group_pod("pg-0", "pg"))
+    cluster.now += 28_000
+    cluster.add(GROUPS, thing("pg"))
+    assert cluster.wrote()[-1].data.first_seen is None
+
+
 def test_a_group_of_that_name_in_another_namespace_or_api_is_another():
     cluster = Cluster()
     cluster.add(PODS, group_pod("pg-0", "pg"))
