@@ -155,8 +155,9 @@ class Collector:
             saved = writing.spool.checkpoint.load()
             ahead = resume.changes_of(writing.spool.tail(), writing.kinds, saved.watches)
             writing.mirror.restore(resume.brought_up(writing.spool.checkpoint.known(), ahead))
-            follower = Follower(writing.mirror, saved.watches)
+            follower = Follower(writing.mirror, saved.watches, saved.gaps)
             self._scribe = scribe = Scribe(writing.spool, writing.mirror, follower, known=ahead)
+            scribe.disabled(resume.disabled(saved, writing.kinds), clock.now_ms())
             self._live = live
             live.start()
             self._follow(loop, live, scribe, follower)

@@ -63,7 +63,8 @@ class Settings(fields.Section):
     tenant_label: str = conventions.TENANT_LABEL
     """Label of a namespace that names its tenant."""
     disabled_kinds: tuple[str, ...] = ()
-    """Kinds that are not watched, such as `resourceclaims.resource.k8s.io`."""
+    """Kinds that are not watched, such as `resourceclaims.resource.k8s.io`. Objects of one that was watched before count as they
+    were last seen; when it is watched again, what changed meanwhile is told."""
     extra_kinds: tuple[ExtraKind, ...] = ()
     """Further kinds to watch."""
     spool: Spool = pydantic.Field(default_factory=Spool)

@@ -28,6 +28,7 @@ from collector.kinds.reports import Reports
 from collector.kinds.stages import Stages, Watch
 from collector.kinds.writing import Writer
 from pipeline.errors import Terminal
+from pipeline.records import gaps
 from pipeline.records.envelope import Record
 from pipeline.records.gaps import Gap
 from pipeline.records.shapes import Shape
@@ -65,7 +66,6 @@ class Mirror:
         self._identity = Identity(options.kinds)
         self._intake = Intake(Writer(cluster, source), self._identity, facts, wait_ms)
         self._reports = Reports(self._intake, wait_ms)
-        self._unwanted: list[tuple[str, str]] = []
         self._lists = Lists(self._intake, self._reports)
         self.counts: dict[str, int] = self._intake.counts
         """Counters: duplicates, suppressed, ignored, surrogate, truncated, lossy, moved, link_not_found."""
@@ -73,18 +73,35 @@ class Mirror:
     def restore(self, known: Iterable[KnownObject]) -> None:
         """What was known before a restart. Every kind must then be listed once; only differences are written.
 
-        Objects of watches that are not wanted any more are forgotten without a word.
+        Objects of watches that are not wanted are left where they are stored, in case those are wanted again.
         """
         for each in known:
             self._stages.restored()
             if not self._stages.wants(each.key):
-                self._unwanted.append((each.key, each.uid))
                 continue
             kind = self._stages.watch(each.key).kind
             if kind.role is EVENT:
                 self._reports.restore(each.key, each.uid, each.version)
             else:
                 self._identity.add(_remembered(kind, each))
+
+    def wants(self, key: str) -> bool:
+        """Whether this is a watch of ours."""
+        return self._stages.wants(key)
+
+    def disabled(
+        self, kind: Kind, received_ms: int, unseen_since: int | None, from_version: str | None
+    ) -> list[Record]:
+        """The kind was watched before and is not wanted any more: what becomes of its objects is not known from here on."""
+        gap = Gap(
+            kind=kind.kind,
+            group=kind.group,
+            from_ms=unseen_since,
+            to_ms=received_ms,
+            from_version=from_version,
+            why=gaps.DISABLED,
+        )
+        return [self._intake.writer.gap(gap)]
 
     def kind_absent(self, key: str, received_ms: int) -> list[Record]:
         """The kind is not served, or we may not see it: nothing waits for it any more."""
@@ -187,8 +204,8 @@ class Mirror:
         upserts = [self._to_remember(known) for known in intake.changed.values()]
         upserts += [KnownObject(key, uid, version) for (key, uid), version in reports.changed.items()]
         deletes = [(self._stages.key(known.kind, known.namespace), uid) for uid, known in intake.removed.items()]
-        deletes += [*reports.removed, *self._unwanted]
-        for told in (intake.changed, intake.removed, reports.changed, reports.removed, self._unwanted):
+        deletes += reports.removed
+        for told in (intake.changed, intake.removed, reports.changed, reports.removed):
             told.clear()
         return KnownChanges(upserts, deletes)
 

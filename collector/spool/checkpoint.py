@@ -133,12 +133,6 @@ class Checkpoint:
                 "DELETE FROM gap WHERE cluster = ? AND key = ?", [(self.cluster, key) for key in changes.closed]
             )
 
-    def forget(self, key: str) -> None:
-        """Forget a watch and all it knew: a kind that is not watched any more."""
-        with self._transaction() as db:
-            for table in ("watch", "gap", "known"):
-                db.execute(f"DELETE FROM {table} WHERE cluster = ? AND key = ?", (self.cluster, key))
-
     def close(self) -> None:
         self._db.close()
 

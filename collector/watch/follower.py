@@ -18,7 +18,7 @@ import msgspec
 
 from collector.kinds.mirror import Mirror
 from collector.kinds.projection import Arrival
-from collector.spool.checkpoint import Watch
+from collector.spool.checkpoint import OpenGap, Watch
 from pipeline.errors import Terminal
 from pipeline.kubeapi import happenings as tell
 from pipeline.kubeapi.happenings import Doing, Happening, How, Why
@@ -54,9 +54,14 @@ class _Place(msgspec.Struct):
 class Follower:
     """One cluster's watches. `take` returns the records to write now; `dead` gathers what could not be read."""
 
-    def __init__(self, mirror: Mirror, saved: Mapping[str, Watch] | None = None) -> None:
+    def __init__(
+        self, mirror: Mirror, saved: Mapping[str, Watch] | None = None, gaps: Mapping[str, OpenGap] | None = None
+    ) -> None:
+        """`saved` and `gaps`: what the checkpoint has, by watch; those that are not wanted stay as they are there."""
         self._mirror = mirror
-        self._places = {watch: _Place(old.version, old.contact_ms) for watch, old in (saved or {}).items()}
+        self._gaps = gaps or {}
+        known = (saved or {}).items()
+        self._places = {watch: _Place(old.version, old.contact_ms) for watch, old in known if mirror.wants(watch)}
         self.dead: list[Dead] = []
         self.counts: Counter[tuple[str, str]] = Counter()
         """(watch, what) → how often: frames, bookmarks, lists, bad_lines, expired, silent, resumed."""
@@ -117,6 +122,10 @@ class Follower:
             if place.version and place.contact_ms is not None and not self._mirror.held(watch)
         ]
 
+    def ended_gaps(self) -> list[str]:
+        """Watches with a gap in the checkpoint that a list has ended."""
+        return [watch for watch in self._gaps if (place := self._places.get(watch)) is not None and place.listed]
+
     def _frames(self, watch: str, place: _Place, happening: tell.Frames) -> list[Record]:
         records: list[Record] = []
         at_ms = happening.at_ms
@@ -136,8 +145,13 @@ class Follower:
         known_before = place.listed or bool(place.version)
         if known_before and place.lost_from is None and isinstance(happening, tell.ListStarted):
             place.lost_from, place.lost_version = place.contact_ms, place.version or None
-            place.why = "restart" if happening.why is Why.START else str(happening.why)
+            place.why = self._why(watch, happening.why)
         self._mirror.list_begin(watch, happening.at_ms)
+
+    def _why(self, watch: str, why: Why) -> str:
+        if why is not Why.START:
+            return str(why)
+        return self._gaps[watch].why if watch in self._gaps else "restart"
 
     def _is_hopeless(self, place: _Place, at_ms: int) -> bool:
         if place.listed or place.absent or place.asked_ms is None or at_ms - place.asked_ms < PATIENCE_MS:

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Iterator
 from collector.kinds import facts
 from collector.kinds.base import Kind, Role
 from collector.kinds.known import KnownChanges, KnownObject
+from collector.spool.checkpoint import OpenGap, Saved
+from pipeline.records import gaps
 from pipeline.records.envelope import EventRecord, ObjectRecord, Record
 from pipeline.records.objects import ObjectChange
 
@@ -33,6 +35,16 @@ def changes_of(tail: Iterable[Record], kinds: Iterable[Kind], watched: Collectio
                 found[key, record.data.uid] = _known(key, record.data)
     upserts = [known for known in found.values() if known is not None]
     return KnownChanges(upserts, [gone for gone, known in found.items() if known is None])
+
+
+def disabled(saved: Saved, kinds: Iterable[Kind]) -> list[OpenGap]:
+    """The watches of before that are not wanted any more, if that was not told at an earlier start."""
+    wanted = {kind.name for kind in kinds}
+    return [
+        OpenGap(watch.key, watch.contact_ms, watch.version, gaps.DISABLED)
+        for watch in saved.watches.values()
+        if watch.key not in wanted and watch.key not in saved.gaps
+    ]
 
 
 def brought_up(stored: Iterable[KnownObject], changes: KnownChanges) -> Iterator[KnownObject]:

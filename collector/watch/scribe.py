@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from collector.kinds.catalog import KINDS
 from collector.kinds.known import KnownChanges
 from collector.kinds.mirror import Mirror
-from collector.spool.checkpoint import Watch
+from collector.spool.checkpoint import OpenGap, Watch
 from collector.spool.spool import Spool
 from collector.watch.follower import Follower
 from pipeline.errors import Transient
@@ -50,6 +51,7 @@ class Scribe:
         self._follower = follower
         self._pending: list[Record] = []
         self._known = known or KnownChanges([], [])
+        self._opened: list[OpenGap] = []
         self._skip = replayed or 0
         self._tail = Counter(record.id for record in tail)
         self._beats: int | None = None if replayed is None else 0
@@ -64,6 +66,15 @@ class Scribe:
     def hear(self, watch: str, happening: Happening) -> None:
         """Takes in one happening."""
         self._keep(self._follower.take(watch, happening))
+
+    def disabled(self, watches: Iterable[OpenGap], now_ms: int) -> None:
+        """These were followed before and are not wanted any more: says so, and keeps in mind that they are not."""
+        known = {kind.name: kind for kind in KINDS}
+        for each in watches:
+            log.warning("kind_not_followed_any_more", kind=each.key, since_ms=each.from_ms)
+            self._opened.append(each)
+            if each.key in known:
+                self._keep(self._mirror.disabled(known[each.key], now_ms, each.from_ms, each.from_version))
 
     def absent(self, watches: list[str], now_ms: int) -> None:
         """These kinds are not to be had."""
@@ -113,11 +124,12 @@ class Scribe:
             return
         try:
             self._write()
-            self._spool.commit(known, watches)
+            self._spool.commit(known, watches, opened=self._opened, closed=self._follower.ended_gaps())
         except Transient as error:
             self._block(error)
         else:
             self._known = KnownChanges([], [])
+            self._opened = []
             self._unblock()
 
     def _keep(self, records: list[Record]) -> None:

@@ -5,11 +5,19 @@ For operators and pages: a job's own gap is told by `unseen_since` on its object
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+
+DISABLED: Final = "disabled"
 
 
 class Gap(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):
-    """`from_ms` is the last contact, `to_ms` the list that ended the gap; `why`: expired, restart, too_large, limit."""
+    """`from_ms` is the last contact, `to_ms` the list that ended the gap; `why`: expired, restart, too_large, limit, disabled.
+
+    A kind that is disabled has a gap without `to_version` at the first start without it: nothing has ended that one. If it
+    is wanted again, another from the same `from_ms` says what its list showed.
+    """
 
     kind: str
     group: str = ""

@@ -19,7 +19,7 @@ _WAITS = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 9
 watch_events = counter("watch_events_total", "Frames received by watches.", ("kind", "type"), stability="stable")
 watch_last_event_age = gauge("watch_last_event_age_seconds", "Time since a watch last received anything, bookmarks included.", ("kind",), stability="stable")
 watch_relists = counter("watch_relist_total", "Lists made anew because a watch could not be resumed.", ("kind", "reason"))
-watch_forbidden = gauge("watch_forbidden", "1 while the server refuses a kind to us, 0 while it does not.", ("kind",), stability="stable")
+watch_forbidden = gauge("watch_forbidden", "Whether the server refuses a kind to us: 1 while it does, else 0.", ("kind",), stability="stable")
 watch_resumes = counter("watch_resume_total", "Watches resumed where they had ended.", ("kind",))
 spool_bytes = gauge("spool_bytes", "Size of the spool on disk.", ("spool",), stability="stable")
 spool_dropped = counter("spool_dropped_total", "Records lost: samples over the limit, torn or flipped bytes.", ("spool", "reason"), stability="stable")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from collector.watch import inbox
+from pipeline.records.gaps import Gap
 from pipeline.telemetry import catalogue
 from pipeline.telemetry.metrics import REGISTRY
 from tests.support.cluster import poll
@@ -68,6 +69,52 @@ def test_a_kind_that_is_forbidden_has_a_metric_and_a_log_line_until_it_is_allowe
     (told,) = [record.msg for record in caplog.records if "kind_forbidden" in str(record.msg)]
     assert told["kind"] == "pods"
     assert "pods is forbidden" in told["error"]
+
+
+def gaps_of(collecting: Collecting, kind: str) -> list[Gap]:
+    return [gap.data for gap in collecting.gaps() if gap.data.kind == kind]
+
+
+def test_a_kind_that_is_disabled_and_wanted_again_is_compared_with_what_was_known(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def node(name: str, version: str, **spec: bool) -> dict[str, Any]:
+        return {"metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": version}, "spec": spec}
+
+    with ScriptedApi() as api:
+        serve(api, "uid", "nodes", "pods")
+        stay = chunks(then=Then.SILENCE)
+        nodes = api.other(
+            "/api/v1/nodes", page("10", node("goes", "1"), node("changes", "2"), node("stays", "3")), stay
+        )
+        with Collecting(kubeconfig(tmp_path, api), tmp_path / "data") as collecting:
+            poll("all kinds came", collecting.ready)
+            wanted = collecting.settings
+            collecting.settings = wanted.model_copy(update={"disabled_kinds": ("nodes",)})
+            asked = len(nodes.requests)
+            for _ in range(3):
+                collecting.restart()
+                poll("the others came", collecting.ready)
+            assert len(nodes.requests) == asked
+            (told,) = gaps_of(collecting, "Node")
+            assert (told.why, told.from_version, told.to_version) == ("disabled", "10", None)
+            assert len(collecting.changes("Node")) == 3, "nobody says that they are gone"
+
+            collecting.settings = wanted
+            later = page("20", node("changes", "12", unschedulable=True), node("stays", "3"), node("comes", "13"))
+            nodes.will(later, stay)
+            collecting.restart()
+            poll("it is compared", lambda: len(gaps_of(collecting, "Node")) == 2)
+            said = [(each.change, each.name, each.unseen_since) for each in collecting.changes("Node")[3:]]
+            unseen = [("deleted", "goes"), ("modified", "changes"), ("added", "comes")]
+            assert said == [(*each, told.from_ms) for each in unseen]
+            again = gaps_of(collecting, "Node")[-1]
+            assert (again.why, again.from_ms, again.to_version, again.changed) == ("disabled", told.from_ms, "20", 3)
+            nodes.will(later, stay)
+            collecting.restart()
+            poll("that is over", lambda: [gap.why for gap in gaps_of(collecting, "Node")[2:]] == ["restart"])
+    warned = [record.msg for record in caplog.records if "kind_not_followed_any_more" in str(record.msg)]
+    assert [each["kind"] for each in warned] == ["nodes"]
 
 
 def test_a_big_list_comes_page_by_page_and_no_faster_than_it_is_taken(

@@ -3,7 +3,7 @@
 import pytest
 
 from collector.kinds.catalog import KINDS
-from collector.kinds.known import KnownObject
+from collector.kinds.known import KnownChanges, KnownObject
 from collector.kinds.mirror import Mirror, MirrorOptions
 from pipeline.errors import Terminal
 from pipeline.records import codec
@@ -468,10 +468,11 @@ def test_known_objects_follow_moves_and_deletions():
     assert cluster.known().deletes == [(GROUPS, "uid-pg")]
 
 
-def test_known_objects_of_a_kind_that_is_not_wanted_any_more_are_forgotten():
+def test_known_objects_of_a_kind_that_is_not_wanted_stay_as_they_are_stored():
+    """It may be wanted again, and is then compared with them."""
     cluster = Cluster(listed=False)
     cluster.mirror.restore([KnownObject("rayclusters.ray.io", "uid-ray", "1", "team", "ray")])
-    assert cluster.known().deletes == [("rayclusters.ray.io", "uid-ray")]
+    assert cluster.known() == KnownChanges([], [])
 
 
 # namespaces on their own

@@ -215,16 +215,6 @@ def test_clusters_in_one_spool_do_not_mix(places: Places) -> None:
         assert list(spool.checkpoint.known()) == []
 
 
-def test_a_watch_can_be_forgotten_with_all_it_knew(places: Places) -> None:
-    with Spool(places, options=OPTIONS) as spool:
-        both = upsert(known(1), known(2, key="nodes"))
-        spool.commit(both, [Watch("pods", "1", 1), Watch("nodes", "1", 1)], opened=[OpenGap("pods", 1, "1", "limit")])
-        spool.checkpoint.forget("pods")
-        assert list(spool.versions()) == ["nodes"]
-        assert [each.key for each in spool.checkpoint.known()] == ["nodes"]
-        assert spool.checkpoint.load().gaps == {}
-
-
 def test_a_commit_that_fails_half_way_changes_nothing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(known: KnownObject) -> tuple[str, ...]:
         raise RuntimeError("half way")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from collector.kinds import facts
 from collector.kinds.catalog import kinds
 from collector.kinds.known import KnownChanges, KnownObject
+from collector.spool.checkpoint import OpenGap, Saved, Watch
 from collector.watch import resume
 from pipeline.records.envelope import EventRecord, ObjectRecord, Record
 from pipeline.records.events import EventSeen
@@ -78,3 +79,10 @@ def test_what_was_stored_gives_way_to_what_the_log_says_and_the_rest_stays() -> 
 
     ahead = changes(pod(2), pod(2, "deleted", uid="p2"), pod(2, "added", uid="p4"))
     assert list(resume.brought_up(stored(), ahead)) == [known(1, "p3", digest=b"x"), known(2), known(2, "p4")]
+
+
+def test_a_watch_that_is_not_wanted_any_more_is_told_once() -> None:
+    watches = {key: Watch(key, "7", 1000) for key in (PODS, "nodes", "trains.example.com")}
+    wanted = [kind for kind in kinds.KINDS if kind.name != "nodes"]
+    gap = OpenGap("trains.example.com", 500, "3", "disabled")
+    assert resume.disabled(Saved(watches, {gap.key: gap}), wanted) == [OpenGap("nodes", 1000, "7", "disabled")]
