@@ -3,9 +3,11 @@
 The command runs as a person runs it, on a recording that is made first. Each minute, and again at the end, one JSON line on
 stderr tells the resident memory of its processes, the aggregation's states and timers, the bytes of the log, and how far
 loaded rows lie behind the pace; the figures are made of these lines. That lag is time on the wall, from when a second of
-the recording was due (each lasts 42 ms) to the look that finds its rows, raw and judged, in the tables. `KC_DAY_HOURS` shortens the day, and jobs with it;
-`KC_DAY_FOLDER` names an empty folder that keeps recording and data; `KC_DAY_SCHEDULER=false` leaves the shadow scheduler
-out, whose sessions follow the log's seconds and are 24 times as many here as they would be.
+the recording was due (each lasts 42 ms) to the look that finds its rows, raw and judged, in the tables.
+
+`KC_DAY_HOURS` shortens the day, and jobs with it; `KC_DAY_FOLDER` names an empty folder that keeps recording and data;
+`KC_DAY_SCHEDULER=false` leaves the shadow scheduler out, whose sessions follow the log's seconds and are 24 times as many
+here as they would be.
 """
 
 from __future__ import annotations
