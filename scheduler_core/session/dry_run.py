@@ -83,7 +83,7 @@ def _spared(session: Session, task: Task, row: int, order: list[Task]) -> list[T
     runs: dict[str, Statement] = {}
     try:
         for victim in order:
-            runs[victim.uid] = Statement(session)
+            runs[victim.uid] = Statement(session, dry=True)
             runs[victim.uid].evict(victim, "")
             gone.append(victim)
             if _fits(session, task, row):

@@ -1,9 +1,9 @@
 """The transaction of an action: placements and evictions that are applied to the session at once and can all be undone.
 
-`discard` undoes in reverse order and leaves the session exactly as it was, except that each task remembers what it had
-been promised (`Task.last`), for the messages. `commit` makes binds and evictions final. A statement that is neither
-committed nor discarded is kept: its places stay taken until the session ends, and nothing is bound. The owner of a kept
-statement says so with `keep`.
+`discard` undoes in reverse order and leaves the session exactly as it was, except that a bound task whose eviction is
+undone counts as running, and that each task remembers where it was to be (`Task.last`), for the messages. `commit` makes
+binds and evictions final. A statement that is neither committed nor discarded is kept: its places stay taken until the
+session ends, and nothing is bound. The owner of a kept statement says so with `keep`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ class Operation(NamedTuple):
 
 
 class Statement:
-    """See above."""
+    """See above. A `dry` one is only tried out: undone, it leaves no trace at all."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, dry: bool = False) -> None:
         self.session = session
+        self.dry = dry
         self.operations: list[Operation] = []
 
     def __len__(self) -> int:
@@ -128,10 +129,13 @@ class Statement:
             task.status = state
 
     def _undo_evict(self, operation: Operation) -> None:
+        """The task runs again, be it that it was only bound before: so upstream."""
         task = operation.task
-        self._move(task, operation.before)
+        self._move(task, operation.before if self.dry else status.RUNNING)
         self.session.nodes.release(operation.row, task, -1)
         self.session.tell_allocated(task)
+        if not self.dry:
+            task.last = LastPlace(status.RELEASING, operation.row, False)
 
     def _undo_pipeline(self, operation: Operation) -> None:
         task = operation.task

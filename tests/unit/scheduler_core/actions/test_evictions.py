@@ -193,3 +193,27 @@ def test_for_a_task_of_a_role_allocate_keeps_what_nodes_first_said_of_the_role()
     session = make.ran(nodes, groups, pods, policy, classes=CLASSES)
     refusal = session.jobs["ns/high"].refusals["p-w-1"]
     assert refusal.unresolvable.tolist() == [False, False]
+
+
+def test_a_bound_pod_whose_eviction_is_undone_runs_as_in_volcano():
+    """The gang of two finds room for one, so preempt takes everything back."""
+    groups = [make.group("low", min_member=0, phase="Running", priority_class="lo"),
+              make.group("high", priority_class="hi", min_member=2)]  # fmt: skip
+    pods = [make.pod("v", "low", 4, phase="Pending", node="n"), make.pod("p0", "high", 4), make.pod("p1", "high", 4)]
+    session = make.ran([make.node("n")], groups, pods, PREEMPT, classes=CLASSES)
+    victim = make.task(session, "v")
+    assert session.evictions == []
+    assert victim.status == status.RUNNING
+    assert (victim.last.status, victim.last.row, victim.last.evicted) == (status.RELEASING, 0, False)
+
+
+def test_a_bound_pod_that_a_dry_run_looked_at_stays_bound():
+    groups = [make.group("low", min_member=0, phase="Running", priority_class="lo"),
+              make.group("high", priority_class="hi")]  # fmt: skip
+    pods = [make.pod("v", "low", 4, phase="Pending", node="a", priority=5), make.pod("w", "low", 4, on="b", priority=1)]
+    arguments = {"enableTopologyAwarePreemption": True, "minCandidateNodesAbsolute": 2}
+    policy = msgspec.structs.replace(PREEMPT, action_arguments={"preempt": arguments})
+    nodes = [make.node("a"), make.node("b")]
+    session = make.ran(nodes, groups, [*pods, make.pod("p", "high", 4)], policy, classes=CLASSES)
+    assert make.evicted(session) == ["w"]
+    assert make.task(session, "v").status == status.BOUND
