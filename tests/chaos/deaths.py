@@ -22,7 +22,7 @@ ANY = "any moment"
 LEAST_INSIDE = 10
 """So many kills inside a write of log, transaction or load, or the trial has shown nothing."""
 _PASSES = 8
-_LIMIT_S = 60.0
+_LIMIT_S = 120.0
 """A point that is not reached so soon is not waited for any longer: the life ends as it is."""
 
 

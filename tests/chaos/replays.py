@@ -39,6 +39,7 @@ def run(recording: Path, folder: Path, *, kills: int, passes: int, speed: str, s
     counts: Counter[str] = Counter()
     rows: Counter[str] = Counter()
     wrong = decided.doubled(expected.decisions)
+    print("\n".join(wrong) or f"a straight pass: {len(expected.decisions)} decisions", flush=True)
     for number in range(passes):
         each = kills // passes + (number < kills % passes)
         data = folder / f"pass{number + 1}"
@@ -47,10 +48,11 @@ def run(recording: Path, folder: Path, *, kills: int, passes: int, speed: str, s
         for death in deaths.drawn(dice, each, dict.fromkeys(deaths.GROUPS, each // SHARE), LONGEST_S):
             deaths.live_and_die(pipeline, death, counts)
         found = _finish(pipeline, end_ms)
-        for difference in straight.compare(expected.rows, found.rows):
-            rows[difference.table] += difference.rows
-            wrong += [] if difference.none else [f"pass {number + 1}: {difference}"]
-        wrong += [f"pass {number + 1}: {each}" for each in _decided(expected, found)]
+        differences = straight.compare(expected.rows, found.rows)
+        rows.update({each.table: each.rows for each in differences})
+        own = [*(str(each) for each in differences if not each.none), *_decided(expected, found)]
+        print("  the same" if not own else "\n".join(f"  {text}" for text in own), flush=True)
+        wrong += own
         shutil.rmtree(data)
     print("at each point: " + deaths.points(counts))
     print("rows compared: " + ", ".join(f"{table} {count}" for table, count in rows.items() if count))
@@ -59,8 +61,6 @@ def run(recording: Path, folder: Path, *, kills: int, passes: int, speed: str, s
         f"compared {passes} times: {len(expected.decisions)} decisions of the log, {len(expected.sights)} `why`"
         f" ({shown} with reasons of the shadow)"
     )
-    for text in wrong:
-        print(f"  {text}")
     same = "0 lost, 0 extra, 0 different" if not wrong else f"{len(wrong)} differences, see above"
     print(f"{deaths.told(counts)}; {same}")
     return not wrong and deaths.enough(counts)

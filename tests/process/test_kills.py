@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import faults
+from tests.chaos import decided
 from tests.support import straight
 from tests.support.cluster import poll
 from tests.support.running import Pipeline
@@ -21,11 +22,13 @@ from tests.support.straight import Rows
 
 RECORDING = Path(__file__).parents[2] / "examples" / "kube-a"
 PACE = "20x"
+SEGMENTS = ("--set", "collector.spool.segment_bytes=256KiB")
+"""Small ones: with each comes a snapshot of the shadow."""
 END_MS = straight.end_ms(RECORDING)
 
 
 def replay(folder: Path, speed: str = PACE) -> Pipeline:
-    return Pipeline(folder, "--replay", str(RECORDING), "--speed", speed)
+    return Pipeline(folder, "--replay", str(RECORDING), "--speed", speed, *SEGMENTS)
 
 
 @pytest.fixture
@@ -71,6 +74,17 @@ def test_killed_inside_its_writes_and_at_any_moment_it_ends_as_if_nothing_had_be
     pipeline.start()
     pipeline.kill()
     same(expected, straight.finish(pipeline, END_MS))
+
+
+def test_killed_inside_the_shadows_writes_it_says_everything_once(
+    expected: dict[str, Rows], pipeline: Pipeline
+) -> None:
+    for point in ("scheduler.append:2", "scheduler.snapshot:1", "log.index:4"):
+        die_at(pipeline, point)
+    same(expected, straight.finish(pipeline, END_MS))
+    made = decided.records(pipeline.data)
+    assert decided.doubled(made) == []
+    assert {each.id for each in made} == {key[-1] for key in expected["decision"]}
 
 
 def test_a_local_doris_that_dies_or_stands_still_is_caught_up_with(

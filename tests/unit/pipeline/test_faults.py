@@ -52,3 +52,13 @@ def test_the_whole_group_dies_first_if_that_is_asked_for(monkeypatch: pytest.Mon
     monkeypatch.setattr(faults, "_whole_group", True)
     faults.point("log.write")
     assert killed == [-signal.SIGKILL, signal.SIGKILL]
+
+
+def test_a_delay_makes_each_pass_longer(monkeypatch: pytest.MonkeyPatch, killed: list[int]) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(faults.time, "sleep", slept.append)
+    monkeypatch.setattr(faults, "_delays_s", faults._armed("log.write:0.5"))
+    for name in ("log.write", "log.index", "log.write"):
+        faults.point(name)
+    assert slept == [0.5, 0.5]
+    assert killed == []
