@@ -12,7 +12,7 @@ half of what evenness gains. Evenness is a hundred less the standard deviation o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class NodeOrder(Plugin):
         self.weight = {
             name.partition(".")[0]: arguments.whole(self.arguments, name, default) for name, default in WEIGHTS.items()
         }
+        self.negative = any(weight < 0 for weight in self.weight.values())
+        """A node is only chosen with a total that is not below 0, so then what is the same on every node counts too."""
         self._affinity: dict[int, Floats | None] = {}
         self._taints: dict[int, Floats | None] = {}
 
@@ -66,7 +68,8 @@ class NodeOrder(Plugin):
 
     def compares(self, cls: TaskClass) -> bool:
         return bool(
-            (self.weight["nodeaffinity"] and self._preferred(cls) is not None)
+            self.negative
+            or (self.weight["nodeaffinity"] and self._preferred(cls) is not None)
             or (self.weight["tainttoleration"] and self._soft_taints(cls) is not None)
             or (self.relations.active and self.weight["podaffinity"])
             or (cls.spread and self.weight["podtopologyspread"])
@@ -162,8 +165,23 @@ def _asks_nodes(cls: TaskClass) -> bool:
     return bool(cls.wants.node_selector) or cls.wants.terms is not None
 
 
-def _weighted(weight: int, score: Score) -> Score:
-    return score if weight == 1 else lambda cells: weight * score(cells)
+def _weighted(weight: int, score: Requested | Balanced) -> Score:
+    return score if weight == 1 else Weighted(weight, score)
+
+
+class Weighted:
+    """A score so many times."""
+
+    def __init__(self, weight: int, score: Requested | Balanced) -> None:
+        self.weight = weight
+        self.score = score
+
+    def __call__(self, cells: Columns) -> Number:
+        return self.weight * self.score(cells)
+
+    def on_row(self, row: Row) -> int:
+        """The same in plain integers."""
+        return self.weight * self.score.on_row(row)
 
 
 class Requested:
@@ -188,6 +206,21 @@ class Requested:
             total = total + cells.where(has, self.of(cells, alloc, cells.scored[at] + self.asked[at]), 0)
             number = number + cells.where(has, 1, 0)
         return total // cells.most(number, 1)
+
+    @staticmethod
+    def stacked(scores: Sequence[Requested]) -> Callable[[Columns], Number]:
+        """The same for several demands at once: one row each."""
+        asked = np.array([each.asked for each in scores])[:, :, None]
+        least = scores[0].least
+
+        def score(cells: Columns) -> Number:
+            if not (cells.everywhere(CPU) and cells.everywhere(MEMORY)):
+                return np.array([each(cells) for each in scores])
+            alloc, used = cells.alloc[: MEMORY + 1], cells.scored + asked
+            parts = (np.maximum(alloc - used, 0) if least else np.minimum(used, alloc)) * _MOST // alloc
+            return (parts[:, 0] + parts[:, 1]) // 2
+
+        return score
 
     def on_row(self, row: Row) -> int:
         """The same in plain integers."""
@@ -220,15 +253,28 @@ class Balanced:
         if gpu is not None and demand.request.values[gpu] > 0:
             self.places.append(gpu)
         self.asked = [int(demand.request.values[place]) for place in self.places]
-        self._both = np.array([[[amount] for amount in self.asked], [[0]] * len(self.asked)])
+        self._together = _with_and_without([self])
 
     def __call__(self, cells: Columns) -> Number:
-        """With the task and without it at once: arrays of (with or without, place, row)."""
-        alloc = cells.alloc[self.places]
-        parts = np.minimum((cells.present[self.places] + self._both) / np.maximum(alloc, 1), 1.0)
-        deviation = _deviation(cells, self.places, alloc > 0, parts)
-        even = np.floor((1 - deviation) * _MOST)
-        return 50 + np.floor((50 + (even[0] - even[1])) * 0.5)
+        return _evened(cells, self.places, self._together)[0]
+
+    @staticmethod
+    def stacked(scores: Sequence[Balanced]) -> Callable[[Columns], Number]:
+        """The same for several demands at once: one row each."""
+        groups = []
+        for size in sorted({len(each.places) for each in scores}):
+            rows = [at for at, each in enumerate(scores) if len(each.places) == size]
+            groups.append((rows, scores[rows[0]].places, _with_and_without([scores[at] for at in rows])))
+
+        def score(cells: Columns) -> Number:
+            if len(groups) == 1:
+                return _evened(cells, *groups[0][1:])
+            found = np.empty((len(scores), cells.block.shape[1]))
+            for rows, places, together in groups:
+                found[rows] = _evened(cells, places, together)
+            return found
+
+        return score
 
     def on_row(self, row: Row) -> int:
         """The same in plain numbers."""
@@ -239,6 +285,20 @@ class Balanced:
                 before.append(min(present[place] / alloc[place], 1.0))
                 after.append(min((present[place] + amount) / alloc[place], 1.0))
         return 50 + (50 + _even(after) - _even(before)) // 2
+
+
+def _with_and_without(scores: Sequence[Balanced]) -> Ints:
+    """What some demands for the same resources add to a node, and nothing, as (with or without, place, demand, 1)."""
+    asked = np.array([each.asked for each in scores]).T[:, :, None]
+    return np.stack([asked, np.zeros_like(asked)])
+
+
+def _evened(cells: Columns, places: list[int], together: Ints) -> Number:
+    """The score of some demands, one row each: with the task and without it at once."""
+    alloc = cells.alloc[places][:, None]
+    parts = np.minimum((cells.present[places][:, None] + together) / np.maximum(alloc, 1), 1.0)
+    even = np.floor((1 - _deviation(cells, places, alloc > 0, parts)) * _MOST)
+    return 50 + np.floor((50 + (even[0] - even[1])) * 0.5)
 
 
 def _deviation(cells: Columns, places: list[int], has: Bools, parts: Floats) -> Floats:

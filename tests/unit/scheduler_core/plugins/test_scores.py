@@ -13,6 +13,7 @@ from pipeline.records.shapes.pod import (
     TopologySpreadConstraint,
 )
 from scheduler_core.model import facts as f
+from scheduler_core.plugins import nodeorder
 from scheduler_core.session import arguments, placing
 from tests.support import scheduler_makers as make
 
@@ -140,7 +141,7 @@ def test_cpu_and_memory_have_their_own_arguments_also_if_they_are_named_among_re
 
 def test_a_skew_beyond_32_bits_counts_as_the_largest():
     nodes = [make.node(name, labels={"zone": name}) for name in "ab"]
-    nodeorder = make.policy(("predicates", "nodeorder"))
+    spread_out = make.policy(("predicates", "nodeorder"))
 
     def scored(skew):
         soft = TopologySpreadConstraint(skew, "zone", "ScheduleAnyway", LabelSelector({"app": "x"}))
@@ -148,7 +149,31 @@ def test_a_skew_beyond_32_bits_counts_as_the_largest():
             make.pod("r", "j", on="a", labels={"app": "x"}),
             make.pod("p", "j", spread=(soft,), labels={"app": "x"}),
         ]
-        return scores(nodes, pods, nodeorder)
+        return scores(nodes, pods, spread_out)
 
     assert scored(10**400) == scored(2**31 - 1)
     assert scored(1)["a"] < scored(1)["b"]
+
+
+def test_a_weight_below_zero_turns_a_score_round_on_top_of_what_every_node_has():
+    """Without taints every node has three times a hundred: with that no total is below zero, and the fuller node wins."""
+    policy = make.policy(
+        ("gang", "predicates", "nodeorder"), actions=("allocate",), nodeorder={"leastrequested.weight": -2}
+    )
+    pods = [make.pod("r", "other", 3, on="b"), make.pod("p", "j")]
+    groups = [make.group("j"), make.group("other", phase="Running")]
+    assert make.bound(make.ran([make.node("a"), make.node("b")], groups, pods, policy)) == {"p": "b"}
+
+
+@pytest.mark.parametrize("name", ["leastrequested.weight", "mostrequested.weight", "balancedresource.weight"])
+def test_a_score_with_a_weight_is_the_same_on_one_node_as_on_many(name):
+    """Tasks of two kinds take turns, so that nodes are judged one by one and all at once."""
+    pods = [make.pod(f"p{at}", "j", cpu=1 + at % 2, more={"memory": f"{1 + at % 3}Gi"}) for at in range(6)]
+    alone = dict.fromkeys(nodeorder.WEIGHTS, 0)
+
+    def bound(weight):
+        policy = make.policy(("predicates", "nodeorder"), actions=("allocate",), nodeorder=alone | {name: weight})
+        return make.bound(make.ran([make.node(each) for each in "abcd"], [make.group("j")], pods, policy))
+
+    assert len(bound(1)) == 6
+    assert bound(7) == bound(1)
