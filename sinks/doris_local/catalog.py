@@ -44,8 +44,11 @@ class Catalog:
         self._entries: dict[str, dict[str, Entry]] = {}
         self._lock = threading.Lock()
         with engine.cursor() as cursor:
-            cursor.execute(STORE_SCHEMA)
-            self._read(cursor)
+            try:
+                cursor.execute(STORE_SCHEMA)
+                self._read(cursor)
+            except duckdb.Error as error:
+                raise engine.unusable(error) from error
 
     def _read(self, cursor: duckdb.DuckDBPyConnection) -> None:
         names = [row[0] for row in cursor.execute("SELECT name FROM store.main.database ORDER BY name").fetchall()]

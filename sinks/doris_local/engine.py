@@ -11,6 +11,7 @@ touch one table only by failing one of them, and Doris' clients do not expect th
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -43,7 +44,10 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Engine:
-    """The open database. Raises CheckFailed if another process still has the file after `lock_wait_s`."""
+    """The open database.
+
+    Raises CheckFailed if another process still has the file after `lock_wait_s`, or if it cannot be used at all.
+    """
 
     def __init__(self, folder: Path, limits: Limits, lock_wait_s: float = 0.0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +70,8 @@ class Engine:
         # Queries name no files and no function that reads one is in the list; this makes sure of it.
         self._root.execute(f"SET GLOBAL allowed_directories = [{literal(f'{folder}/')}]")
         self._root.execute("SET GLOBAL enable_external_access = false")
-        self._attach(folder / FILE_NAME, clock.monotonic_s() + lock_wait_s)
+        self._path = folder / FILE_NAME
+        self._attach(self._path, clock.monotonic_s() + lock_wait_s)
         self.scratch = folder / "scratch"
         self.scratch.mkdir(exist_ok=True)
         for left in self.scratch.iterdir():  # of a process that was killed; no other one can be at work here now
@@ -76,16 +81,14 @@ class Engine:
         try:
             while not self._attached(path, until_s):
                 time.sleep(LOCK_STEP_S)
-        except duckdb.IOException as error:
-            if _is_locked(error):
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) and _is_locked(error):
                 raise errors.CheckFailed(
                     "another process has this local Doris open",
                     where=str(path),
                     fix=f"Stop it or use another folder. ({str(error).splitlines()[0]})",
                 ) from error
-            raise errors.CheckFailed(
-                "the local Doris' file cannot be opened", where=str(path), fix=str(error)
-            ) from error
+            raise self.unusable(error) from error
 
     def _attached(self, path: Path, until_s: float) -> bool:
         """False while another process has the file and there is time to wait for it."""
@@ -96,6 +99,14 @@ class Engine:
                 return False
             raise
         return True
+
+    def unusable(self, error: duckdb.Error) -> errors.CheckFailed:
+        """What a failure to open the file or to read its catalog means for a person."""
+        return errors.CheckFailed(
+            f"the local Doris' file cannot be used: {str(error).splitlines()[0]}",
+            where=str(self._path),
+            fix="If it is damaged, move it away: what the log still has is loaded again, and the log says what is not.",
+        )
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for one thread at a time; close it."""
@@ -132,7 +143,7 @@ class Engine:
 
 
 def _is_locked(error: duckdb.Error) -> bool:
-    return "lock" in str(error).lower()
+    return re.search(r"\block\b", str(error), re.IGNORECASE) is not None  # no "block"
 
 
 @contextmanager
