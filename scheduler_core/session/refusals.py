@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scheduler_core.session.judging import Judge, Within
     from scheduler_core.session.session import Session
 
+_SHUT: Final = "each was refused to another task of the role, or its score is below zero"
 _OBSTACLES: Final = (reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT)
 """What closes a node that is wanted, easiest to mend first."""
 
@@ -111,6 +112,8 @@ def _leading(session: Session, judge: Judge, pairs: list[tuple[int, int]], total
         return Why(reasons.NODE_AFFINITY, message=_says(meaning, pairs, total))
     if not opened:
         return Why(_easiest(meaning, wanted), message=_says(meaning, pairs, total))
+    if not any(code for code, _ in opened):
+        return Why(reasons.UNKNOWN, message=f"{sum(nodes for _, nodes in opened)} nodes pass every check, but {_SHUT}")
     place, check = _most(meaning, opened)
     if place < 0:
         return Why(check.reason, message=_says(meaning, pairs, total))

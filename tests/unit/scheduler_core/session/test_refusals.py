@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pipeline.records import reasons
-from pipeline.records.shapes.pod import Affinity, LabelSelector, PodAffinity, PodAffinityTerm
+from pipeline.records.shapes.pod import Affinity, LabelSelector, PodAffinity, PodAffinityTerm, Toleration
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model import status
@@ -292,3 +292,30 @@ def test_a_gang_says_how_far_it_came_and_is_counted_before_it_is_undone():
     assert not session.binds
     assert job.ready == 0
     assert placing.choose(session, job.tasks["w0"]) == (0, True)
+
+
+def test_a_node_that_was_refused_to_another_of_the_role_is_a_reason_though_it_passes_every_check():
+    """The first takes the tainted node, and its size was too much for the plain one; the second wants only the plain one."""
+    role = {"namespace": "ns", "group": "ns/j", "labels": {"volcano.sh/task-spec": "w"}}
+    pods = (
+        f.PodFacts(
+            uid="1",
+            name="j-w-1",
+            containers=(f.ContainerFacts({"cpu": 4}),),
+            tolerations=(Toleration(operator="Exists"),),
+            **role,
+        ),
+        f.PodFacts(uid="2", name="j-w-2", containers=(f.ContainerFacts({"cpu": 1}),), **role),
+    )
+    big = f.NodeFacts(name="big", allocatable={"cpu": 4, "pods": 9}, taints=(("k", "", "NoSchedule"),))
+    small = f.NodeFacts(name="small", allocatable={"cpu": 2, "pods": 9})
+    group = f.GroupFacts(namespace="ns", name="j", queue="q", phase="Inqueue", min_member=1)
+    facts = f.ClusterFacts(nodes=(big, small), queues=(f.QueueFacts(name="q"),), groups=(group,), pods=pods)
+    policy = worlds.policy(("gang", "predicates"), actions=("allocate",))
+    session = scheduling.run(facts, policy, 0, plugins.ALL)
+    assert [node for _, node in session.binds.values()] == ["big", "small"]
+    gang = msgspec.structs.replace(facts, groups=(msgspec.structs.replace(group, min_member=2),))
+    session = scheduling.run(gang, policy, 0, plugins.ALL)
+    why = session.jobs["ns/j"].refusals["2"].why
+    assert not session.binds
+    assert (why.reason, why.message[:29]) == (reasons.UNKNOWN, "1 nodes pass every check, but")
