@@ -83,8 +83,6 @@ def explain(
         found = [explaining.explain(text) for text in texts]
         output.render_object(found[0] if len(found) == 1 else found, wanted.format)
         return
-    names = ("message", "category", "resource", "nodes", "detail")
-    rows = [
-        dict(zip(names, (n, *said), strict=True)) for n, text in enumerate(texts, 1) for said in explaining.rows(text)
-    ]
-    output.render(rows, [Column(name.upper(), name) for name in names], wanted)
+    names = ("category", "resource", "nodes", "detail", "message")
+    rows = [dict(zip(names, (*said, text), strict=True)) for text in texts for said in explaining.rows(text)]
+    output.render(rows, [Column(name, name, flexible=name == "message") for name in names], wanted)

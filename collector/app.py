@@ -278,6 +278,8 @@ class Replayer:
             self._play(loop, scribe, {kind.name for kind in writing.kinds})
             scribe.checkpoint(self.at_ms)
             self.done = not loop.stopping.is_set()
+            if self.done:
+                log.info("the recording is over", until=times.format_ms(self.at_ms))
             while not loop.stopping.wait(_BLOCKED_S):
                 loop.beat()
                 scribe.checkpoint(self.at_ms)

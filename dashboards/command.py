@@ -45,7 +45,7 @@ def why(
     lang: flags.Lang = None,
     watch: flags.Watch = False,
     utc: options.Utc = False,
-    format_: options.Output = "table",
+    format_: options.OutputOfOne = "table",
     url: flags.Url = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
@@ -70,8 +70,10 @@ def why(
     def once(source: Source) -> None:
         at_ms = None if at is None else listing.moment_ms(source, filters, at)
         answer = source.why(wanted, at_ms)
-        if at is None:
+        if at_ms is None:
             listing.others(answer["others"])
+        elif at_ms > answer["at_ms"]:
+            listing.ahead(answer["at_ms"], utc=utc)
         if format_ in ("json", "yaml"):
             output.render_object(answer, format_)
         else:
@@ -207,6 +209,8 @@ def queues(
     sets: options.Sets = None,
 ) -> None:
     """List queues: how many jobs wait, how long, because of what; the one with the most waiting first.
+
+    LONGEST is the longest wait of a job that waits now, TOTAL the sum of all such waits so far, GPUS what those jobs ask for.
 
     Examples:
       kube-collector queues

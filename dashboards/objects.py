@@ -35,7 +35,8 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class CountedReason(msgspec.Struct, frozen=True):
-    """A reason summed over jobs. `resource` is the one that is short in most of it; `ms` counts GPU time if asked in GPUs."""
+    """A reason summed over jobs. `resource` is the one that is short in most of it, `resources` are all, the most first; `ms`
+    counts GPU time if asked in GPUs."""
 
     reason: str
     detail: str | None
@@ -44,6 +45,7 @@ class CountedReason(msgspec.Struct, frozen=True):
     share: float
     title: str
     jobs: int
+    resources: list[str] = []
 
 
 class Now(msgspec.Struct, frozen=True):
@@ -57,6 +59,9 @@ class Now(msgspec.Struct, frozen=True):
     title: str
     message: str | None = None
     """What the scheduler said, unchanged; null in lists."""
+    since_ms: int | None = None
+    """When this reason began to hold. The message was said then or later, in other words perhaps by another scheduler than
+    the one of `scheduler`, and about another moment."""
 
 
 class NodeSet(msgspec.Struct, frozen=True):
@@ -133,6 +138,8 @@ class JobRow(msgspec.Struct, kw_only=True):
     promise_ms: int | None
     deadline_ms: int | None
     sla: str
+    """`met`: placed before the deadline, `met_late`: placed at it or later; `violated`: the deadline has passed and the job
+    waits, or was cancelled only then; `cancelled`: that was before it, so nothing was kept or broken."""
     overrun_ms: int | None
     leading: Reason | None
     """The reason that held most of the wait; of an open wait at most a minute old."""
@@ -319,7 +326,10 @@ class Reasons(Fresh, kw_only=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """Promises: how many waits had one, how many kept it, broke it, or are about to."""
+    """Promises: how many waits had one, how many kept it, broke it, or are about to.
+
+    Every wait counts from its begin: `kept` are those placed in time, also before their deadline has come. The view
+    `v_sla_budget_day` counts a promise on the day of its deadline, so none that is not due yet."""
 
     promised: int
     kept: int

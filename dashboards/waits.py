@@ -85,7 +85,9 @@ def now_of(part: Segment | None) -> Now | None:
     """What holds a job while this part lasts."""
     if part is None:
         return None
-    return Now(part.reason, part.detail, part.resource, part.nodes, part.total_nodes, part.title, part.message)
+    return Now(
+        part.reason, part.detail, part.resource, part.nodes, part.total_nodes, part.title, part.message, part.from_ms
+    )
 
 
 def open_now(row: Row, lang: str) -> Now:
@@ -97,6 +99,7 @@ def open_now(row: Row, lang: str) -> Now:
         row["nodes"],
         row["total_nodes"],
         words.title(lang, row["reason"]),
+        since_ms=at(row["from_at"]),
     )
 
 

@@ -13,6 +13,8 @@ KubeCollectorError
 
 from __future__ import annotations
 
+_EVERY_KEY = "`kube-collector config docs` lists every key."
+
 
 class KubeCollectorError(Exception):
     """Root of everything this project raises on purpose."""
@@ -41,13 +43,19 @@ class BadUsage(UserError):
 
 
 class ConfigInvalid(UserError):
-    """The settings cannot be used. `problems` are whole lines, `file:line:col: path: what (did you mean …?)`."""
+    """A file of settings cannot be used. `problems` are whole lines, `file:line:col: path: what (did you mean …?)`; `of`
+    says what was read where it is not the settings, with a `fix` for that."""
 
     exit_code = 3
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: list[str], *, of: str = "the settings", fix: str = _EVERY_KEY) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+        self.of = of
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return self.what
 
 
 class NotFound(UserError):

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli import options, output, times
+from pipeline.cli import options, output, terminal, times
 from pipeline.cli.output import Column
+from pipeline.config.suggest import closest
 from pipeline.errors import BadUsage, NotFound
 
 if TYPE_CHECKING:
     from pipeline.config.load import Loaded
     from pipeline.records.decisions import Decision
+    from scheduler_core.shadow.machine import Machine
 
 _COLUMNS = (
     Column("JOB", "job"),
@@ -91,13 +93,31 @@ def _run(loaded: Loaded, *, once: bool) -> int:
 def _tell(loaded: Loaded, at: str, job: str | None, wanted: output.Wanted) -> None:
     from scheduler_core.shadow import travel
 
-    at_ms = times.parse(at, travel.end_ms(loaded))
-    found = travel.decisions_at(loaded, _cluster(loaded), at_ms)
+    end_ms = travel.end_ms(loaded)
+    at_ms = times.parse(at, end_ms)
+    if at_ms > end_ms:
+        terminal.hint(f"That moment has not come: this is as of {times.show(end_ms)}, the end of the log.")
+    machine = travel.machine_at(loaded, _cluster(loaded), at_ms)
+    found = machine.ask(at_ms)
     asked = [each for each in found if job in (None, _name(each))]
+    if job is not None and not asked:
+        _require_waiting(machine, job)
     if wanted.format in ("json", "yaml"):
         output.render_object(asked, wanted.format)
     else:
         output.render([_row(each) for each in asked], _COLUMNS, wanted)
+
+
+def _require_waiting(machine: Machine, job: str) -> None:
+    """Raises NotFound for a job of which no pod waited: a slip must not read as "nothing to say"."""
+    from scheduler_core.cache.mirror import OTHERS, VOLCANO
+
+    seen = (each.job for view in (VOLCANO, OTHERS) for each in machine.mirror.waiting(view))
+    waiting = {f"{each.namespace}/{each.name}" for each in seen if each is not None}
+    if job not in waiting:
+        near = closest(job, waiting)
+        fix = f"Did you mean {near}?" if near else "`kube-collector jobs --phase waiting` lists the jobs that wait."
+        raise NotFound(f"no pod of a job {job} waited for a scheduler at that moment", fix=fix)
 
 
 def _name(decision: Decision) -> str | None:

@@ -19,7 +19,7 @@ combinations that cannot have an effect (`advice`). What Volcano refuses is an e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pipeline.config import files, origins
@@ -79,13 +79,21 @@ def parse(text: str, name: str, known: Mapping[str, type[Plugin]]) -> Parsed:
     if inner is not None:
         return parse(inner, f"{name}({CONFIG_MAP_KEY})", known)
     if layer.problems:
-        raise ConfigInvalid([str(each) for each in layer.problems])
+        raise _invalid(layer.problems)
     reader = _Reader(name, layer, known)
     policy = reader.policy()
     if reader.errors:
-        raise ConfigInvalid([str(each) for each in sorted(reader.errors, key=_by_place)])
+        raise _invalid(sorted(reader.errors, key=_by_place))
     reader.warnings += (reader.problem(path, what) for path, what in advice.of(policy, reader.paths))
     return Parsed(policy, [str(each) for each in sorted(reader.warnings, key=_by_place)])
+
+
+def _invalid(problems: Iterable[Problem]) -> ConfigInvalid:
+    return ConfigInvalid(
+        [str(each) for each in problems],
+        of="the policy",
+        fix="A policy has `actions`, and `tiers` of `plugins` with their `arguments`, as Volcano's volcano-scheduler.conf has.",
+    )
 
 
 def default(known: Mapping[str, type[Plugin]]) -> Policy:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli import options, output, terminal, times
+from pipeline.cli import options, output, replays, terminal, times
 from pipeline.cli.output import Column
 from pipeline.errors import BadUsage, CheckFailed, NotFound
 
 if TYPE_CHECKING:
     from collector.spool.picking import Shown, Wanted
+    from collector.spool.survey import ClusterSurvey, ReaderLag
     from pipeline.config.places import Places
     from pipeline.log.repair import Report
 
@@ -270,20 +271,42 @@ def _facts(found: Any, utc: bool) -> list[dict[str, str]]:
     records, dead = found.records, found.dead_letters
     facts = [
         ("collector", "running" if found.running else "not running"),
-        ("records", f"{_size(records.total_bytes)} in {records.segments} segments"),
+        ("records", f"{_size(records.total_bytes)} in {_count(records.segments, 'segment')}"),
         ("log time", f"{times.show(records.first_ms, utc=utc)} to {times.show(records.last_ms, utc=utc)}"),
-        ("dead letters", f"{_size(dead.total_bytes)} in {dead.segments} segments"),
+        ("dead letters", f"{_size(dead.total_bytes)} in {_count(dead.segments, 'segment')}"),
     ]
     for reader in records.readers:
-        behind = "its ack cannot be read" if reader.behind_bytes is None else _size(reader.behind_bytes)
-        facts.append((f"reader {reader.name}", f"{behind} behind"))
+        facts.append((f"reader {reader.name}", _behind(reader)))
     for cluster in found.clusters:
-        known = ", ".join(f"{count} {key}" for key, count in sorted(cluster.known.items())) or "nothing known"
-        facts.append((f"cluster {cluster.name}", f"{len(cluster.watches)} watches; {known}"))
+        facts.append((f"cluster {cluster.name}", _watched(cluster)))
         facts += [(f"gap in {cluster.name}", key) for key in cluster.gaps]
-    if records.last_ms is not None:
+    # Log time of a replay lies in its recording: how long ago that was says nothing.
+    if records.last_ms is not None and not any(_is_replay(cluster) for cluster in found.clusters):
         facts.insert(3, ("last record", f"{times.ago(records.last_ms, clock.now_ms())} ago"))
     return [{"what": what, "value": value} for what, value in facts]
+
+
+def _behind(reader: ReaderLag) -> str:
+    """How far a reader is. A scheduler acknowledges what its last snapshot holds, so it is as far as it says only then."""
+    if reader.behind_bytes is None:
+        return "its ack cannot be read"
+    size = _size(reader.behind_bytes)
+    return f"{size} since its last snapshot" if reader.name == "scheduler" else f"{size} behind"
+
+
+def _watched(cluster: ClusterSurvey) -> str:
+    if _is_replay(cluster):
+        return "plays a recording"
+    known = ", ".join(f"{count} {key}" for key, count in sorted(cluster.known.items())) or "no objects yet"
+    return f"{len(cluster.watches)} {'watch' if len(cluster.watches) == 1 else 'watches'}; {known}"
+
+
+def _is_replay(cluster: ClusterSurvey) -> bool:
+    return cluster.name.endswith(replays.SUFFIX)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _size(count: int) -> str:

@@ -81,7 +81,7 @@ def queues() -> list[Column]:
         Column("waiting", "waiting", right=True),
         Column("violated", "violated", right=True, style=lambda row: "red" if row["violated"] else None),
         _duration("longest", "longest_wait_ms"),
-        _duration("waited", "waiting_ms"),
+        _duration("total", "waiting_ms"),
         Column("gpus", "gpus_waiting", right=True),
         Column("reason", "leading.title", flexible=True),
     ]
@@ -92,7 +92,7 @@ def reasons() -> list[Column]:
     return [
         Column("reason", "reason"),
         Column("title", "title"),
-        Column("resource", "resource"),
+        Column("resource", lambda row: row["resources"] or row["resource"]),
         Column("jobs", "jobs", right=True),
         Column("ms", "ms", right=True),
         Column("share", "share", right=True),

@@ -51,6 +51,11 @@ def moment_ms(source: Source, filters: Filters, text: str) -> int:
     return times.parse(text, now_ms)
 
 
+def ahead(end_ms: int, *, utc: bool) -> None:
+    """Says that a question about the future was answered as of the last moment that is known."""
+    terminal.hint(f"That moment has not come: this is as of {times.show(end_ms, utc=utc)}, the end of the log.")
+
+
 def others(uids: list[str]) -> None:
     """Says that the name meant other jobs before, and how to ask about one."""
     if uids:

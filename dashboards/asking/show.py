@@ -19,7 +19,7 @@ LABELS = {
     "en": {
         "comma": ", ",
         "promise": "Promise", "now": "Now", "helps": "Helps", "scheduler": "Scheduler", "data": "Data", "reason": "reason", "waited": "waited",
-        "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "on {n} of {all} nodes",
+        "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "{n} of {all} nodes", "since": "since {at}",
         "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet", "jobs": "jobs",
         "none": "no promise", "on_track": "on track", "at_risk": "at risk", "violated": "broken", "met": "kept",
         "stored": "{source} {policy}, decided at {at}", "rebuilt": "{policy}, made anew from the log as of {at}",
@@ -28,7 +28,7 @@ LABELS = {
     "zh": {
         "comma": "，",
         "promise": "承诺", "now": "现在", "helps": "办法", "scheduler": "调度器", "data": "数据", "reason": "原因", "waited": "时长",
-        "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个",
+        "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个", "since": "从 {at} 起",
         "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入", "jobs": "任务数",
         "none": "无承诺", "on_track": "正常", "at_risk": "有风险", "violated": "已违约", "met": "已兑现", "met_late": "曾违约",
         "cancelled": "已取消", "stored": "{source} {policy}，{at} 的决定", "rebuilt": "{policy}，按 {at} 的日志重新得出",
@@ -52,7 +52,7 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
         reasons(answer["reasons"], lang, out=out)
     facts = [(labels["promise"], _promise(answer, labels, utc, out))]
     if answer["now"]:
-        facts.append((labels["now"], _now(answer["now"], labels)))
+        facts.append((labels["now"], _now(answer["now"], labels, utc)))
         if answer["now"]["message"]:
             facts.append(("", terminal.paint(answer["now"]["message"], "dim", out)))
     facts += _scheduler(answer, labels, utc, out)
@@ -71,7 +71,7 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
         output.Column(labels["waited"], lambda row: words.duration(row["ms"]), right=True),
         output.Column(labels["share"], lambda row: f"{100 * row['share']:.0f} %", right=True),
         output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
-        output.Column(labels["resource"], "resource"),
+        output.Column(labels["resource"], _resources),
     ]
     if cells < 4:
         del columns[3]
@@ -83,6 +83,11 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
 def _title(row: dict[str, Any], lang: str) -> str:
     """A reason with its detail, which tells apart two of one title."""
     return f"{row['title']} ({words.detail(lang, row['detail'])})" if row["detail"] else str(row["title"])
+
+
+def _resources(row: dict[str, Any]) -> str | None:
+    """The resource of a reason, or of a sum all of them."""
+    return ", ".join(row.get("resources") or ()) or row["resource"]
 
 
 def bar(share: float, cells: int = BAR_CELLS) -> str:
@@ -138,7 +143,9 @@ def _scheduler(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: T
     ]
 
 
-def _now(now: dict[str, Any], labels: dict[str, str]) -> str:
+def _now(now: dict[str, Any], labels: dict[str, str], utc: bool) -> str:
+    """What holds it, since when: its message is of then or later, so of another moment than what a scheduler decided."""
     resource = f" ({now['resource']})" if now["resource"] else ""
     nodes = labels["nodes"].format(n=now["nodes"], all=now["total_nodes"]) if now["total_nodes"] else ""
-    return f"{now['title']}{resource} {nodes}".rstrip()
+    since = labels["since"].format(at=times.show(now["since_ms"], utc=utc)) if now.get("since_ms") else ""
+    return labels["comma"].join(part for part in (f"{now['title']}{resource}", nodes, since) if part)

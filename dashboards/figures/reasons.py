@@ -73,21 +73,22 @@ def totals(asked: Asked, filters: Filters, range_: Range) -> list[CountedReason]
     """Waiting by reason in the range, the most first."""
     name = "reason_totals" if range_.fine else "reason_hour_totals"
     rows = asked.store.rows(name, **_parameters(filters, range_), limit=_MOST_ROWS)
-    resource: dict[str, str | None] = {}
+    resources: dict[str, list[str]] = {}
     for row in rows:
         if not int(row["whole"]):
-            resource.setdefault(row["reason"], row["resource"] or None)
+            resources.setdefault(row["reason"], []).append(row["resource"])
     whole = [row for row in rows if int(row["whole"]) and (range_.unit == "jobs" or int(row["ms"]))]
     sum_ms = sum(int(row["ms"]) for row in whole)
     return [
         CountedReason(
             row["reason"],
             None,
-            resource.get(row["reason"]),
+            next(iter(resources.get(row["reason"], [])), "") or None,
             int(row["ms"]),
             round(int(row["ms"]) / sum_ms, 4) if sum_ms else 0.0,
             words.title(asked.lang, row["reason"]),
             int(row["jobs"]),
+            [name for name in resources.get(row["reason"], []) if name],
         )
         for row in whole
     ]

@@ -58,10 +58,10 @@ def _disk(folder: Path) -> list[CheckResult]:
         free_bytes = shutil.disk_usage(place).free
     except OSError as error:
         cause = f"{place} cannot be written: {error.strerror or error}"
-        fix = "Give this user the folder, or set data_dir to one it may write."
+        fix = "Give this user the folder, or name one that it may write with --set data_dir=PATH."
         return [CheckResult("disk", "data folder", "fail", cause, fix)]
     found = "can be written" if folder.exists() else f"can be made in {place}"
-    return [CheckResult("disk", "data folder", "ok", f"{folder} {found}"), _room(free_bytes), _speed(took_ms)]
+    return [CheckResult("disk", "data folder", "ok", f"{folder} {found}"), _room(free_bytes), _speed(took_ms, folder)]
 
 
 def _room(free_bytes: int) -> CheckResult:
@@ -77,12 +77,13 @@ def _room(free_bytes: int) -> CheckResult:
     return CheckResult("disk", "free space", "ok", free)
 
 
-def _speed(took_ms: float) -> CheckResult:
+def _speed(took_ms: float, folder: Path) -> CheckResult:
     took = f"a write reaches the disk in {took_ms:.1f} ms"
     if took_ms > _SLOW_FSYNC_MS:
-        return CheckResult(
-            "disk", "write speed", "warn", took, "Put data_dir on a local disk; network disks are often slow to sync."
+        fix = (
+            f"Keep the data ({folder} now; --set data_dir=PATH) on a local disk; network disks are often slow to sync."
         )
+        return CheckResult("disk", "write speed", "warn", took, fix)
     return CheckResult("disk", "write speed", "ok", took)
 
 

@@ -29,7 +29,7 @@ def doctor(
     ] = False,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
-    output_format: options.Output = "table",
+    output_format: options.OutputOfOne = "table",
 ) -> None:
     """Check settings, connections and disk.
 

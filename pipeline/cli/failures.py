@@ -29,8 +29,8 @@ def _halves(error: BaseException) -> tuple[str, str | None, int]:
     if isinstance(error, ConfigInvalid):
         count = len(error.problems)
         lines = "".join(f"\n  {problem}" for problem in error.problems)
-        what = f"the settings cannot be used ({count} problem{'s' if count != 1 else ''}):{lines}"
-        return what, "`kube-collector config docs` lists every key.", error.exit_code
+        what = f"{error.of} cannot be used ({count} problem{'s' if count != 1 else ''}):{lines}"
+        return what, error.fix, error.exit_code
     if isinstance(error, UserError):
         return (f"{error.where}: {error.what}" if error.where else error.what), error.fix, error.exit_code
     if isinstance(error, Transient):

@@ -39,6 +39,8 @@ Sets = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="One setting, such as log.level=debug.", show_default=False),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FORMAT", help="table, wide, json, yaml, csv or name.")]
+OutputOfOne = Annotated[str, typer.Option("--output", "-o", metavar="FORMAT", help="table, json or yaml.")]
+"""Of a command that answers with one thing instead of rows."""
 NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Leave out the heading of a table.")]
 SortBy = Annotated[
     str | None, typer.Option("--sort-by", metavar="COLUMN", help="Sort by a column; -COLUMN turns it round.")

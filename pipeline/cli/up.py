@@ -158,7 +158,11 @@ def _claim(folder: Path) -> None:
             fix="Name another folder with --data-dir.",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    lock.take(mark, "the demo's data folder")
+    try:
+        lock.take(mark, "the demo's data folder")
+    except UserError as held:
+        fix = "End that demo, or start this one beside it with --data-dir PATH and another --port."
+        raise UserError(held.what, where=held.where, fix=fix) from held
     for each in folder.iterdir():
         if each.is_dir():
             shutil.rmtree(each)

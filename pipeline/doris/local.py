@@ -38,8 +38,8 @@ def locate(settings: Settings, folder: Path) -> Settings:
         raise Unreachable(
             "no Doris is configured, and no local one is running",
             where=str(folder),
-            fix="start `kube-collector up`, set doris.frontend to host:8030, or name a folder with --set data_dir=PATH"
-            " (the demo's is data/demo)",
+            fix="Start `kube-collector up`. If it runs on another data folder, as the demo does on data/demo, name that with"
+            " --set data_dir=PATH; for a Doris of your own set doris.frontend to its host:8030.",
         )
     return at(settings, address)
 

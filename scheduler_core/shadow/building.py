@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from pipeline.errors import UserError
@@ -34,5 +35,11 @@ def _policy(path: Path) -> Policy:
         ) from error
     parsed = tiers.parse(text, path.name, plugins.known())
     for warning in parsed.warnings:
-        log.warning("policy", warning=warning)
+        _warn(warning)
     return parsed.policy
+
+
+@functools.cache
+def _warn(warning: str) -> None:
+    """Once a process: the policy is read again for every look into the past."""
+    log.warning("policy", warning=warning)

@@ -74,7 +74,7 @@ def test_a_second_demo_leaves_the_data_of_the_first_alone(tmp_path: Path) -> Non
     with Demo(tmp_path / "demo") as demo:
         done = run("demo", "--port", str(free_port()), "--data-dir", str(tmp_path / "demo"))
         assert done.returncode == 1
-        assert f"in use by process {demo.process.pid}" in done.stderr
+        assert f"in use by process {demo.process.pid}" in done.stderr and "--data-dir PATH" in done.stderr
         poll("the first goes on", lambda: (demo.try_get("jobs") or {}).get("items"), 60)
         assert demo.stop(signal.SIGTERM) == 0
 

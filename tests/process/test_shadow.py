@@ -12,6 +12,7 @@ from pipeline.config.places import Places
 from pipeline.log import LogReader
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, times
+from pipeline.records.decisions import Decision
 from pipeline.records.envelope import DecisionRecord
 from tests.support import straight
 from tests.support.cluster import poll
@@ -101,6 +102,18 @@ def test_a_log_is_scheduled_by_a_command_and_asked_about_its_past(tmp_path: Path
     asked = _past(data, policy, sure.session_ms)
     told = [each for each in asked if each["job"]["uid"] == sure.job.uid and "task" not in each]
     assert [(each["reason"], each["resource"]) for each in told] == [(sure.reason, sure.resource)]
+    _ask_about_one(data, policy, sure)
+
+
+def _ask_about_one(data: Path, policy: Path, sure: Decision) -> None:
+    """A slip in the job's name is an error with the nearest; a moment that has not come says as of when it is answered."""
+    name = f"{sure.job.namespace}/{sure.job.name}" if sure.job else ""
+    at = ("--policy", str(policy), "--set", f"data_dir={data}", "--at", times.format_us((sure.session_ms - 1) * 1000))
+    assert run("schedule", *at, "--job", name).returncode == 0
+    slip = run("schedule", *at, "--job", f"{name}x")
+    assert slip.returncode == 4 and f"Did you mean {name}?" in slip.stderr and slip.stdout == ""
+    ahead = run("schedule", *at[:-1], "2100-01-01T00:00:00Z")
+    assert ahead.returncode == 0 and "That moment has not come" in ahead.stderr
 
 
 def _past(data: Path, policy: Path, at_ms: int) -> list[dict[str, Any]]:

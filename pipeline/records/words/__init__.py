@@ -7,6 +7,7 @@ to fill; they are never put together from pieces of grammar.
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 from typing import Final, NamedTuple
 
@@ -15,6 +16,7 @@ from pipeline.records.words import en, zh
 
 _ALL: Final = 0.995
 """Share from which a reason counts as all of a wait."""
+_SEAM: Final = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u4e00-\u9fff])")
 LANGUAGES: Final[dict[str, ModuleType]] = {"en": en, "zh": zh}
 
 
@@ -64,21 +66,21 @@ def because(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:
     """The clause that follows "because" while the reason holds: `no node has enough nvidia.com/gpu free`."""
-    return _pick(LANGUAGES[lang].BECAUSE, reason, detail).format(**_places(lang, resource, queue))
+    return spaced(lang, _pick(LANGUAGES[lang].BECAUSE, reason, detail).format(**_places(lang, resource, queue)))
 
 
 def because_past(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:
     """As `because`, of a reason that no longer holds: `no node had enough nvidia.com/gpu free`."""
-    return _pick(LANGUAGES[lang].BECAUSE_PAST, reason, detail).format(**_places(lang, resource, queue))
+    return spaced(lang, _pick(LANGUAGES[lang].BECAUSE_PAST, reason, detail).format(**_places(lang, resource, queue)))
 
 
 def helps(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:
     """What would end a wait for this reason, in one sentence; empty if nobody can say."""
-    return _pick(LANGUAGES[lang].HELPS, reason, detail, "").format(**_places(lang, resource, queue))
+    return spaced(lang, _pick(LANGUAGES[lang].HELPS, reason, detail, "").format(**_places(lang, resource, queue)))
 
 
 def sentence(lang: str, told: Told) -> str:
@@ -95,11 +97,19 @@ def sentence(lang: str, told: Told) -> str:
     if told.reason is not None:
         parts.append(_leading(lang, told, told.reason))
         parts += _now(lang, told)
-    return str(texts["join"]).join(parts)
+    return spaced(lang, str(texts["join"]).join(parts))
+
+
+def spaced(lang: str, text: str) -> str:
+    """The text with a blank wherever Chinese meets Latin letters or figures: names and numbers are filled in from anywhere."""
+    return _SEAM.sub(" ", text) if lang == "zh" else text
 
 
 def duration(millis: int) -> str:
-    """`47m12s`: whole seconds from ten seconds on, a tenth below, milliseconds below one second."""
+    """`47m12s`: whole seconds from ten seconds on, a tenth below, milliseconds below one second.
+
+    Cut, never rounded: a wait of 29.9 s has kept a promise of 30 s and must not be shown as long as it.
+    """
     if abs(millis) >= 10_000:
         return sla.format_duration_ms(millis - millis % 1000 if millis > 0 else -(-millis - -millis % 1000))
     return sla.format_duration_ms(millis - millis % 100 if abs(millis) >= 1000 else millis)
@@ -124,7 +134,8 @@ def _now(lang: str, told: Told) -> list[str]:
         clause = because(lang, told.now_reason, told.now_detail, told.now_resource, told.queue)
         return [str(texts["now"]).format(because=clause)]
     if told.nodes is not None and told.total_nodes:
-        return [str(texts["nodes"]).format(nodes=told.nodes, total=told.total_nodes)]
+        text = texts["nodes" if told.nodes < told.total_nodes else "nodes_all"]
+        return [str(text).format(nodes=told.nodes, total=told.total_nodes)]
     return []
 
 

@@ -197,7 +197,8 @@ SENTENCES = {
     "all": "All of it because {because}.",
     "most": "{ms} of it ({share} %) because {because}.",
     "now": "Now because {because}.",
-    "nodes": "That is so on {nodes} of {total} nodes.",
+    "nodes": "That concerns {nodes} of {total} nodes; something else rules out the others.",
+    "nodes_all": "That concerns all {total} nodes.",
 }
 
 CHECKS = {
@@ -239,7 +240,6 @@ SAID = {
     "quota_never": "ask for {amount} {resource} less, or raise the limit of {queue}",
     "quota": "{amount} {resource} freed in {queue}, or as much more limit, would let it pass",
     "ahead": "{jobs} jobs of the queue went before it, {last} by {plugin}",
-    "ahead_one": "{jobs} job of the queue went before it, {last} by {plugin}",
     "held": "{places} places are held for it, unbound, until the session ends",
     "placed": "{placed} of {minimum} placed",
     "promised_to": "its place is promised to {tasks}",
@@ -255,6 +255,15 @@ SAID = {
 
 INNER = {"Insufficient": "Insufficient {resource}"}
 
+SAID_ONE = {
+    "ahead": "{jobs} job of the queue went before it, {last} by {plugin}",
+    "held": "{places} place is held for it, unbound, until the session ends",
+    "together": "no single change opens a node; {nodes} of {total} fails only: {checks}",
+    "places": "{places} places with {amount} free {resource} are needed; {exist} exist; {partly} node is partly free",
+    "place": "1 place with {amount} free {resource} is needed; {exist} exist; {partly} node is partly free",
+}
+"""The same where there is one of what is counted."""
+
 SEES = {
     "because": "It waits because {because}.",
     "bind": "It would be placed now: {task} on {node}.",
@@ -262,5 +271,5 @@ SEES = {
     "bind_more": "It would be placed now: {task} on {node}, and {more} more.",
     "unread": "What the scheduler saw then cannot be told: {why}",
     "no_log": "What the scheduler saw then cannot be told: no decision was stored, and nothing that reads the log is installed.",
-    "nothing": "At that moment nothing kept it that a scheduler could have told.",
+    "nothing": "No scheduler had a reason to tell at that moment: the job had not come before one yet, or one would have placed it.",
 }

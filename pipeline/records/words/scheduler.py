@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-from pipeline.records import reasons
+from pipeline.records import reasons, words
 from pipeline.records.decisions import FailureSet
 from pipeline.records.words import LANGUAGES, en
 
@@ -35,6 +35,8 @@ REASONS: dict[str, str] = {
 """Which reason a check stands for."""
 
 
+_COUNTED = {"ahead": "jobs", "held": "places", "together": "nodes", "places": "partly", "place": "partly"}
+"""Sentences in which one of something is told otherwise than several, and the place that holds how many there are."""
 _NODES = re.compile(r"(, then )?\b\d+/\d+ nodes (take it|are (un)?available)\b.*")
 """How both schedulers begin to count nodes."""
 
@@ -80,12 +82,13 @@ def counts(lang: str, sets: Sequence[FailureSet]) -> str:
 
 def said(lang: str, text: str) -> str:
     """A scheduler's own English sentence in the reader's language; unchanged if it is none that is known."""
-    theirs = LANGUAGES[lang].SAID
+    texts = LANGUAGES[lang]
     for name, pattern in _patterns():
         found = pattern.fullmatch(text)
-        if found and (lang != "en" or name == "ahead"):
+        if found:
+            one = name in texts.SAID_ONE and found[_COUNTED[name]] == "1"
             places = {key: _inner(lang, key, value) for key, value in found.groupdict().items()}
-            return str(theirs[f"{name}_one" if places.get("jobs") == "1" else name].format(**places))
+            return words.spaced(lang, (texts.SAID_ONE if one else texts.SAID)[name].format(**places))
     return text
 
 
@@ -109,7 +112,7 @@ def _form(forms: tuple[str, str], nodes: int) -> str:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Every English sentence as the pattern that finds its places, the longest first."""
     longest = sorted(en.SAID.items(), key=lambda item: -len(item[1]))
-    return [(name, _pattern(text)) for name, text in longest if not name.endswith("_one")]
+    return [(name, _pattern(text)) for name, text in longest]
 
 
 def _pattern(text: str) -> re.Pattern[str]:

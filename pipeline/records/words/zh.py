@@ -197,7 +197,8 @@ SENTENCES = {
     "all": "全部时间是因为{because}。",
     "most": "其中 {ms}（{share}%）是因为{because}。",
     "now": "目前是因为{because}。",
-    "nodes": "{total} 个节点中有 {nodes} 个如此。",
+    "nodes": "涉及 {total} 个节点中的 {nodes} 个，其余节点因其他原因不可用。",
+    "nodes_all": "涉及全部 {total} 个节点。",
 }
 
 CHECKS = {
@@ -237,7 +238,6 @@ SAID = {
     "quota_never": "少申请 {amount} {resource}，或提高 {queue} 的上限。",
     "quota": "{queue} 中再空出 {amount} {resource}，或上限提高同样多，就能通过。",
     "ahead": "队列中有 {jobs} 个任务排在它前面，最近的 {last} 由 {plugin} 决定",
-    "ahead_one": "队列中有 {jobs} 个任务排在它前面：{last}，由 {plugin} 决定",
     "held": "已为它留出 {places} 处，未绑定，直到这次调度结束",
     "placed": "{minimum} 个中已放置 {placed} 个",
     "promised_to": "它的位置已许给 {tasks}",
@@ -249,6 +249,8 @@ SAID = {
     "not_bound_anywhere": "影子调度器在 {seconds} 秒前就会放置 {task}，集群的调度器没有这样做",
     "not_bound": "影子调度器在 {seconds} 秒前就会把 {task} 绑定到 {node}，集群的调度器没有这样做",
 }
+
+SAID_ONE = {"ahead": "队列中有 {jobs} 个任务排在它前面：{last}，由 {plugin} 决定"}
 
 INNER = {
     "Insufficient": "{resource} 不足",
@@ -290,5 +292,5 @@ SEES = {
     "bind_more": "现在就会放置：{task} 到 {node}，另有 {more} 个。",
     "unread": "无法得知调度器当时看到了什么：{why}",
     "no_log": "无法得知调度器当时看到了什么：没有存下的决定，也没有安装能读日志的扩展。",
-    "nothing": "当时没有调度器能说明的等待原因。",
+    "nothing": "那一刻没有调度器给出原因：任务还没有交到调度器，或者调度器可以放置它。",
 }

@@ -24,7 +24,7 @@ CREATE VIEW `v_job_wait` (
   `ended_at` COMMENT 'end of the wait, also when it was cancelled; null while it lasts, UTC',
   `phase` COMMENT 'waiting, scheduled or cancelled',
   `cause` COMMENT 'why a later wait began, empty for the first',
-  `sla` COMMENT 'none, on_track, at_risk, violated, met, met_late or cancelled; of an open wait at now_at',
+  `sla` COMMENT 'none, on_track, at_risk, violated, met, met_late or cancelled (before its deadline); of an open wait at now_at',
   `promise_ms` COMMENT 'waiting time promised',
   `promise_source` COMMENT 'where the promise stands',
   `misconfigured` COMMENT 'a promise that cannot be read, as written',
@@ -50,6 +50,7 @@ SELECT
   t.`created_at`, t.`started_at`, t.`first_task_at`, t.`scheduled_at`, t.`running_at`, t.`ended_at`, t.`phase`, t.`cause`,
   CASE
     WHEN t.`phase` = 'waiting' AND t.`sla` IN ('on_track', 'at_risk') AND t.`deadline_at` <= t.`now_at` THEN 'violated'
+    WHEN t.`phase` = 'cancelled' AND t.`deadline_at` <= t.`ended_at` THEN 'violated'
     ELSE t.`sla`
   END AS `sla`,
   t.`promise_ms`, t.`promise_source`, t.`misconfigured`, t.`deadline_at`,

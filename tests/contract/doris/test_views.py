@@ -163,6 +163,10 @@ def test_promises_are_counted_on_the_day_of_their_deadline(load, sql, cluster):
     assert counted == {"promises": 4, "kept": 1, "broken": 3, "overrun_ms": 30 * MINUTE}
     assert float(row["kept_share"]) == pytest.approx(0.25)
     assert row["deadline_day"] == datetime.date(2026, 1, 1)
+    found = sql.query(
+        "SELECT `job_uid`, `sla` FROM `v_job_wait` WHERE `cluster` = %s AND `phase` = 'cancelled'", (cluster,)
+    )
+    assert dict(found.rows) == {"cancelled before": "cancelled", "cancelled after": "violated"}
 
 
 def test_an_event_adds_what_its_count_grew_by_and_starts_again_when_it_fell(load, sql, cluster):

@@ -50,6 +50,11 @@ def test_why_says_it_in_one_sentence_with_the_reasons_behind_it(page, cluster):
     ]  # fmt: skip
     assert answer["leading"] == answer["reasons"][0]
     assert answer["now"]["message"] == "0/2 nodes are available" and answer["now"]["nodes"] == 2
+    assert (
+        answer["now"]["since_ms"]
+        == at(31)
+        == page.api("/jobs?cluster=prod&name=train-llama")["items"][0]["now"]["since_ms"]
+    )
     assert answer["helps"] == ["Free nvidia.com/gpu on the nodes it may use, add such a node, or ask for less."]
     assert (answer["wait_ms"], answer["sla"], answer["deadline_at"]) == (
         47 * MINUTE_MS, "violated", "2026-01-01T00:30:00.000Z",

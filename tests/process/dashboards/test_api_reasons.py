@@ -19,6 +19,7 @@ def test_a_short_range_of_reasons_is_a_curve_of_parts(page, cluster):
     totals = {total["reason"]: total["ms"] // MINUTE_MS for total in answer["totals"]}
     assert totals == {reason: sum(each) for reason, each in values.items()}
     assert answer["totals"][0]["resource"] == "nvidia.com/gpu" and answer["totals"][0]["jobs"] == 1
+    assert answer["totals"][0]["resources"] == ["nvidia.com/gpu"]
     assert sum(total["share"] for total in answer["totals"]) == pytest.approx(1, abs=0.001)
 
 

@@ -92,6 +92,17 @@ def test_a_moment_may_be_meant_from_the_log_time(ask):
     assert "wait_ms: 1200000\n" in done.stdout and "sentence: 已等待 20m" in done.stdout
 
 
+def test_a_moment_that_has_not_come_is_answered_as_of_the_end_of_the_log_and_says_so(ask):
+    done = ask("why", "train-llama", "--cluster", "asked", "-n", "research", "--at", "2030-01-01T00:00:00Z", "--utc")
+    assert done.returncode == 0 and "this is as of 2026-01-01 00:47:00Z, the end of the log" in done.stderr
+
+
+@pytest.mark.parametrize("format_", ["csv", "name"])
+def test_one_answer_has_no_format_of_rows_and_none_is_offered(format_, ask):
+    assert ask("why", "train-llama", "-o", format_).returncode == 2
+    assert format_ not in ask("why", "--help").stdout.split("--output", 1)[1].split("--", 1)[0]
+
+
 def test_a_name_of_several_jobs_lists_them(ask):
     done = ask("why", "eval", "--cluster", "asked")
     assert (done.returncode, done.stdout) == (2, "")

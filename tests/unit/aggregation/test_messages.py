@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregation import messages
+from aggregation import command, messages
 from aggregation.messages import explain, filters, reader, rules
 from aggregation.messages.message import FACTS, REASON_OF_CATEGORY
+from pipeline.cli import invoke
 from pipeline.records import reasons
 
 
@@ -446,6 +447,15 @@ def test_every_rule_that_only_says_names_real_words_and_groups() -> None:
         assert says.reason_detail is None or says.reason_detail in reasons.DETAILS[code], rule.pattern.pattern
         assert set(re.findall(r"\{(\w+)\}", says.detail or "")) <= set(rule.pattern.groupindex), rule.pattern.pattern
         assert set(says.facts) <= set(FACTS), rule.pattern.pattern
+
+
+def test_explain_shows_the_message_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "0/4 nodes are available: 4 Insufficient cpu."
+    assert invoke.invoke("explain", command.explain, [text, "-o", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "category,resource,nodes,detail,message",
+        f"insufficient_resource,cpu,4,-,{text}",
+    ]
 
 
 def test_explain_gives_scripts_and_people_the_same() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pipeline.cli import failures
 from pipeline.errors import ConfigInvalid
 from scheduler_core import plugins, tiers
 from scheduler_core.model.policy import FLAGS
@@ -289,3 +290,11 @@ def test_arguments_that_can_be_read_are_not_doubted():
     given = "binpack.weight: 10, binpack.cpu: '5', binpack.resources: x, binpack.resources.x: 0, binpack.memory:"
     text = f"actions: enqueue\ntiers:\n- plugins:\n  - name: binpack\n    arguments: {{{given}}}\n"
     assert parsed(text).warnings == []
+
+
+def test_a_policy_that_cannot_be_used_is_told_as_a_policy_with_advice_about_policies(capsys):
+    with pytest.raises(ConfigInvalid) as raised:
+        tiers.parse("tiers: 5", "p.yaml", {})
+    assert failures.show(raised.value) == 3
+    said = capsys.readouterr().err
+    assert "the policy cannot be used" in said and "volcano-scheduler.conf" in said and "config docs" not in said

@@ -16,6 +16,7 @@ from collector.spool.checkpoint import Changes, Checkpoint
 from pipeline.config.places import Places
 from pipeline.log import LogReader
 from pipeline.records import codec
+from pipeline.telemetry.event import ROOT
 from tests.support.cluster import poll
 
 BEGIN_MS = 1_800_000_000_000
@@ -58,6 +59,13 @@ def play(recording: Recording, folder: Path, speed: str, until: str = "done") ->
     finally:
         replayer.stop(10)
     return time.monotonic() - began_s
+
+
+def test_the_end_of_a_recording_is_said(recording: Recording, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger=f"{ROOT}.collector.app"):
+        play(recording, tmp_path, "max")
+    (line,) = [str(each.msg) for each in caplog.records if "recording" in str(each.msg)]
+    assert line.startswith("the recording is over") and "until=" in line
 
 
 def ids(folder: Path) -> list[str]:

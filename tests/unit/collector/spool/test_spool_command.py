@@ -133,7 +133,21 @@ def test_info_shows_readers_watches_and_known_objects(places: Places, capsys: py
     run(places, "info", "--utc")
     text = capsys.readouterr().out
     assert "2026-09-21 14:13:20Z to 2026-09-21 14:14:01Z" in text
-    assert "1 watches; 1 pods" in text
+    assert "1 watch; 1 pods" in text and "1 segment\n" in text and "last record" in text
+
+
+def test_info_of_a_replay_counts_no_time_from_the_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = Places(tmp_path)
+    with Spool(places, options=LogOptions(cluster="demo@replay", min_free_bytes=0)) as spool:
+        spool.checkpoint.claim("uid-a")
+        spool.write(RECORDS)
+        spool.commit(KnownChanges([], []), [Watch("replay", "2", 1)])
+    with LogReader(places.records, "scheduler") as reader:
+        reader.ack(reader.read(max_records=2).end)
+    run(places, "info")
+    text = capsys.readouterr().out
+    assert "plays a recording" in text and "last record" not in text
+    assert "since its last snapshot" in text and "behind" not in text
 
 
 def test_info_and_check_work_while_a_collector_runs(places: Places, capsys: pytest.CaptureFixture[str]) -> None:

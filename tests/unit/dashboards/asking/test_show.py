@@ -17,7 +17,8 @@ ANSWER = {
         {"title": "Quota in use", "detail": None, "ms": 1_860_000, "share": 0.66, "resource": "nvidia.com/gpu"},
         {"title": "Not enough resources", "detail": None, "ms": 960_000, "share": 0.34, "resource": None},
     ],
-    "now": {"title": "Not enough resources", "resource": "gpu", "nodes": 2, "total_nodes": 3, "message": "0/3 nodes"},
+    "now": {"title": "Not enough resources", "resource": "gpu", "nodes": 2, "total_nodes": 3, "message": "0/3 nodes",
+            "since_ms": 1_767_227_460_000},
     "helps": ["Free gpu.", "Or wait."], "scheduler": None, "scheduler_note": None,
     "now_ms": 1_767_228_420_000, "lag_ms": 3_000, "replay": False,
 }  # fmt: skip
@@ -41,7 +42,7 @@ def test_the_sentence_is_first_and_the_data_last():
         "Not enough resources     16m   34 %  ████████▏         -",
         "",
         "Promise  30m, deadline 2026-01-01 00:30:00Z, broken",
-        "Now      Not enough resources (gpu) on 2 of 3 nodes",
+        "Now      Not enough resources (gpu), 2 of 3 nodes, since 2026-01-01 00:31:00Z",
         "         0/3 nodes",
         "Helps    Free gpu.",
         "         Or wait.",
@@ -78,6 +79,13 @@ def test_bars_give_way_on_a_narrow_terminal(columns, longest, monkeypatch):
     )
     assert out.getvalue().count("█" * 4) > 0 if longest else "█" not in out.getvalue()
     assert max(line.count("█") for line in out.getvalue().splitlines()) == longest
+
+
+def test_a_sum_names_all_its_resources():
+    row = ANSWER["reasons"][0] | {"resource": "gpu", "resources": ["gpu", "cpu"]}
+    out = io.StringIO()
+    show.reasons([row], "en", out=out)
+    assert out.getvalue().splitlines()[1].endswith("gpu, cpu")
 
 
 def test_both_languages_have_all_labels():

@@ -48,9 +48,20 @@ def test_a_broken_open_wait_says_how_long_since_when_because_of_what_and_where()
     )  # fmt: skip
     assert words.sentence("en", told) == (
         "Waiting for 47m12s of a 30m promise, broken 17m12s ago. "
-        "31m of it (66 %) because no node has enough nvidia.com/gpu free. That is so on 12 of 27 nodes."
+        "31m of it (66 %) because no node has enough nvidia.com/gpu free. "
+        "That concerns 12 of 27 nodes; something else rules out the others."
     )
     assert words.sentence("zh", told).startswith("已等待 47m12s（承诺 30m，已超时 17m12s）。")
+    assert words.sentence("en", told._replace(nodes=27)).endswith("free. That concerns all 27 nodes.")
+
+
+def test_chinese_has_a_blank_wherever_it_meets_latin_letters_or_figures():
+    clause = words.because("zh", "quota", resource="cpu", queue="main")
+    told = Told(phase="waiting", wait_ms=41_000, reason="quota", share=1.0, resource="cpu", queue="main")
+    assert clause == "main 的 cpu 配额正被其他任务使用"
+    assert words.sentence("zh", told).endswith("全部时间是因为 main 的 cpu 配额正被其他任务使用。")
+    assert words.spaced("zh", "3个节点缺少GPU、100%的cpu（2m）") == "3 个节点缺少 GPU、100% 的 cpu（2m）"
+    assert words.spaced("en", "队列a") == "队列a"
 
 
 def test_a_wait_that_changed_its_reason_says_what_holds_it_now():
