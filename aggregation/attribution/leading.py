@@ -115,7 +115,17 @@ def _decided(state: JobState, at_ms: int) -> Segment | None:
     made = state.decided.get("")
     if made is None or not state.counts.alive or made.entry or made.detail in _COUNTED:
         return None
+    if made.reason in verdict.OF_NODES and _claims_refuse(state):
+        return None
     return _of_decision(at_ms, made)
+
+
+def _claims_refuse(state: JobState) -> bool:
+    """Whether claims keep every pod that has a reason of its own from being looked at."""
+    own = [key for key in state.verdicts if not key.startswith(verdict.MARK)]
+    if not own or any(verdict.split(key)[0] not in verdict.CLAIMS for key in own):
+        return False
+    return any(pod.waits and verdict.refused_for_claims(pod.text) for pod in state.pods.values())
 
 
 def _of_decision(at_ms: int, made: Decided) -> Segment:

@@ -39,6 +39,9 @@ _SELECTION = (
     reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT, reasons.NODE_AFFINITY,
 )  # fmt: skip
 """Of several obstacles the easiest to lift."""
+CLAIMS = (reasons.VOLUME, reasons.DRA)
+OF_NODES = tuple(reason for reason in (*_SELECTION, *_DEEP) if reason not in CLAIMS)
+"""What is found at nodes, once the claims of a pod let anybody look at them."""
 CORE = ("cpu", "memory", "pods", "ephemeral-storage")
 
 
@@ -125,10 +128,22 @@ def refusal(text: str) -> Verdict | None:
 
 
 def decided(state: JobState, pod: Pod) -> Decided | None:
-    """The scheduler's own decision about a pod, the strongest evidence."""
+    """The scheduler's own decision about a pod, the strongest evidence: but of nodes only if its claims do not keep
+    everybody from looking at them, which a shadow may not see."""
     if not state.decided:
         return None
-    return state.decided.get(pod.name) or state.decided.get(f"{state.job.namespace}/{pod.name}")
+    known = state.decided.get(pod.name) or state.decided.get(f"{state.job.namespace}/{pod.name}")
+    return None if known is not None and known.reason in OF_NODES and refused_for_claims(pod.text) else known
+
+
+def refused_for_claims(text: str) -> bool:
+    """Whether a text refuses a pod for its claims, before any node was looked at."""
+    return bool(text) and bool(_uncounted(parse(text).reasons))
+
+
+def _uncounted(said: Iterable[Said]) -> list[Said]:
+    """Refusals over claims that came before any node (rule P1)."""
+    return [one for one in said if one.reason in CLAIMS and one.nodes is None]
 
 
 def _waits_for_victims(text: str, nominated: bool, message: Message) -> bool:
@@ -179,8 +194,7 @@ def _of_text(message: Message, wanted: NodesWanted | None, before: str) -> Verdi
 
 def _of_nodes(said: list[Said], message: Message, wanted: NodesWanted | None, before: str) -> Verdict:
     """Rule P1."""
-    uncounted = [one for one in said if one.reason in (reasons.VOLUME, reasons.DRA) and one.nodes is None]
-    first = _pick(uncounted, _DEEP) or _pick(said, _WHOLE_JOB)
+    first = _pick(_uncounted(said), _DEEP) or _pick(said, _WHOLE_JOB)
     if first is not None:
         return _verdict(first, message)
     if wanted is not None and (wanted.total == 0 or wanted.open == 0):

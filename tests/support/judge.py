@@ -21,6 +21,7 @@ DEEP = (
     "insufficient_resource", "fragmentation", "binding",
 )  # fmt: skip
 SELECTION = ("node_not_ready", "node_unschedulable", "untolerated_taint", "node_affinity")
+OF_NODES = {*DEEP, *SELECTION} - {"volume", "dra"}
 CORE = ("cpu", "memory", "pods", "ephemeral-storage")
 GROUPS = ("scheduling.volcano.sh", "scheduling.k8s.io")
 GROUP_NOTES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
@@ -368,7 +369,14 @@ class Judge:
             return None
         found = self.decided[""][1]
         seen_by_all = ("group_missing", "members_missing", "gated", "queue_missing")
-        return None if found[1] in seen_by_all else found
+        if found[1] in seen_by_all or (found[0] in OF_NODES and self._claims_refuse()):
+            return None
+        return found
+
+    def _claims_refuse(self) -> bool:
+        own = [one for one in map(self._verdict, self.waiting()) if isinstance(one, tuple)]
+        texts = [self._text(uid, self.pods()[uid]) for uid in self.waiting()]
+        return bool(own) and all(one[0] in ("volume", "dra") for one in own) and any(map(_for_claims, texts))
 
     def _no_pods(self) -> Reason | None:
         said = [self._verdict(uid) for uid in self.waiting()]
@@ -410,7 +418,9 @@ class Judge:
             return "gated"
         for task in (shape.metadata.name, f"{self.job.namespace}/{shape.metadata.name}"):
             if task in self.decided:
-                return self.decided[task][1]
+                found = self.decided[task][1]
+                if not (found[0] in OF_NODES and _for_claims(self._text(uid, shape))):
+                    return found
         text = self._text(uid, shape)
         return self._of_text(uid, shape, text) if text else ""
 
@@ -464,6 +474,10 @@ class Judge:
             return before
         selection = _best(said, SELECTION)
         return _told(selection, message) if selection is not None else ("unknown", "", "")
+
+
+def _for_claims(text: str) -> bool:
+    return any(one.reason in ("volume", "dra") and one.nodes is None for one in parse(text).reasons)
 
 
 def _best(said: list[Any], order: tuple[str, ...]) -> Any | None:

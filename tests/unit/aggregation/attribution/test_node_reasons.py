@@ -103,6 +103,17 @@ def test_a_decision_about_one_task_is_stronger_than_its_text():
     assert story.tell().codes() == ["insufficient_resource", "outranked"]
 
 
+@pytest.mark.parametrize("task", [None, "a"])
+def test_p1_claims_that_keep_everybody_from_the_nodes_lead_before_a_decision_about_nodes(task):
+    missing = '0/27 nodes are available: persistentvolumeclaim "data" not found. not found'
+    story = Story().batch_job().after(10).pod("a", text=missing, wanted=NodesWanted()).after(2000)
+    story.decision(task=task, reason="node_affinity").after(5000)
+    assert story.tell().codes() == ["volume"]
+    story.pod("a", text="0/27 nodes are available: 27 node(s) didn't match Pod's node affinity/selector.").after(5000)
+    assert story.tell().codes() == ["volume", "node_affinity"]
+    assert story.decision(task=task, reason="outranked").after(5000).tell().codes()[-1] == "outranked"
+
+
 def test_a_decision_that_was_wrong_stands_no_longer():
     story = Story().batch_job().after(10).pod("a", text=GPUS, wanted=NodesWanted(total=8, open=8))
     story.after(5000).decision(reason="outranked").after(5000).decision("diverged").after(5000)
