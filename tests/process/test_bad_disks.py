@@ -1,4 +1,4 @@
-"""The whole pipeline on disks that fail it: full, torn, with a bit that has flipped."""
+"""The whole pipeline on disks that fail it: full, slow, torn, with a bit that has flipped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pipeline import faults
 from pipeline.config.places import Places
 from pipeline.log import layout
 from pipeline.records import codec
@@ -22,6 +23,8 @@ from tests.support.straight import Rows
 
 RECORDING = Path(__file__).parents[2] / "examples" / "kube-a"
 END_MS = straight.end_ms(RECORDING)
+SLOW = {"log.index": 0.05, "spool.commit": 0.2, "aggregation.transaction": 0.5, "doris_local.commit": 0.3}
+"""Seconds that each fsync of the log and each commit of the three databases takes longer."""
 ALONE = ("--set", "scheduler.enabled=false")
 
 
@@ -64,6 +67,20 @@ def test_a_full_disk_stops_everything_until_there_is_space_and_loses_nothing(
         filler.unlink()
         poll("everything is judged and loaded", lambda: straight.loaded_ms(pipeline) >= END_MS, 90)
         found = straight.read(pipeline)
+    wrong = [str(each) for each in straight.compare(expected, found) if not each.none]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_slow_disk_makes_everything_late_and_nothing_wrong(expected: dict[str, Rows], tmp_path: Path) -> None:
+    pipeline = replay(tmp_path / "data", speed="20x")
+    pipeline.launch(**{faults.DELAYS: ",".join(f"{point}:{delay_s}" for point, delay_s in SLOW.items())})
+    try:
+        pipeline.answers()
+        poll("everything is judged and loaded", lambda: straight.loaded_ms(pipeline) >= END_MS, 180)
+        found = straight.read(pipeline)
+        assert pipeline.stop() == 130
+    finally:
+        pipeline.kill()
     wrong = [str(each) for each in straight.compare(expected, found) if not each.none]
     assert not wrong, "\n".join(wrong)
 
