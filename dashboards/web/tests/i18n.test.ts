@@ -41,6 +41,13 @@ test("one is singular", () => {
   expect(translate("zh", "jobs.total", { n: "1" })).toBe("1 个任务");
 });
 
+test("Chinese has a blank wherever it meets Latin letters or figures, also those that are filled in", () => {
+  const tight = /[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]/;
+  expect(Object.entries(zh).filter(([, text]) => tight.test(text))).toEqual([]);
+  expect(translate("zh", "jobs.sort", { column: "GPU" })).toBe("按 GPU 排序");
+  expect(translate("zh", "jobs.sort", { column: "等待" })).toBe("按等待排序");
+});
+
 test("a word that is not known is shown as it came", () => {
   expect(word("zh", "phase", "waiting")).toBe("等待中");
   expect(word("zh", "phase", "levitating")).toBe("levitating");

@@ -206,7 +206,7 @@ export interface Queues extends Fresh {
   items: QueueRow[];
 }
 
-export type ReasonTotal = Reason & { jobs: number };
+export type ReasonTotal = Reason & { jobs: number; resources: string[] };
 
 export interface Reasons extends Fresh {
   from_ms: number;

@@ -13,11 +13,13 @@ export interface ReasonLike {
   title: string;
   detail?: string | null;
   resource: string | null;
+  /** Of a sum over jobs: all of them, the most first. */
+  resources?: readonly string[];
 }
 
 export function ReasonName({ of }: { of: ReasonLike }) {
   const { lang } = useStore(prefs);
-  const more = [of.detail && word(lang, "detail", of.detail), of.resource].filter(Boolean).join(" · ");
+  const more = [of.detail && word(lang, "detail", of.detail), of.resources?.join(", ") || of.resource].filter(Boolean).join(" · ");
   return (
     <span class="reason" title={[of.title, more, of.reason].filter(Boolean).join("\n")}>
       <Swatch reason={of.reason} />

@@ -11,11 +11,15 @@ export type Places = Readonly<Record<string, string | number>>;
 
 export const CATALOGUES: Record<Lang, Readonly<Record<string, string>>> = { en, zh };
 
+/** Where Chinese meets Latin letters or figures, a blank belongs: the sentences of the API have one too. */
+const SEAM = /(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u4e00-\u9fff])/g;
+
 /** A text with its places filled. `id.one` is the form for exactly one `{n}`, in languages that have one. */
 export function translate(lang: Lang, id: MessageId, places: Places = {}): string {
   const texts = CATALOGUES[lang];
   const one = places["n"] === 1 || places["n"] === "1" ? texts[`${id}.one`] : undefined;
-  return (one ?? texts[id] ?? id).replace(/\{(\w+)\}/g, (whole, name: string) => String(places[name] ?? whole));
+  const filled = (one ?? texts[id] ?? id).replace(/\{(\w+)\}/g, (whole, name: string) => String(places[name] ?? whole));
+  return lang === "zh" ? filled.replace(SEAM, " ") : filled;
 }
 
 /** The text of an id made at run time (a phase, a state); the raw word if there is none, so nothing is ever hidden. */

@@ -45,7 +45,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
       {segment.evidence && (
         <p class="part-evidence faint">
           <Icon name="help" size={14} />
-          {t("col.evidence")}: {word(lang, "evidence", segment.evidence)}
+          {t("job.known_from", { what: word(lang, "evidence", segment.evidence) })}
         </p>
       )}
     </div>
