@@ -19,6 +19,8 @@ from pipeline.records import reasons
 from pipeline.records.jobs import is_placeholder
 
 _CLOSED = ("Closed", "Closing")
+_FOR_QUOTA = ("Pending", "WaitingForQuota", "ReclaimBackoff", "ExceedsMaxQuota")
+"""Reasons of Kueue, of releases before and after 0.18, that mean its quota whatever the words say."""
 _RANK = {code: place for place, code in enumerate(reasons.CODES)}
 _MAX_ALSO = 8
 _COUNTED = ("group_missing", "members_missing", "gated", "queue_missing")
@@ -78,8 +80,9 @@ def _by_workload(workload: Admission, at_ms: int) -> Segment:
         return Segment(at_ms, reasons.NOT_ADMITTED, "quota_check", evidence="condition")
     found = verdict.refusal(workload.message)
     if found is None:
-        quota = workload.reason == "Pending"
-        found = Verdict(reasons.QUOTA) if quota else Verdict(reasons.NOT_ADMITTED, "quota_check")
+        found = (
+            Verdict(reasons.QUOTA) if workload.reason in _FOR_QUOTA else Verdict(reasons.NOT_ADMITTED, "quota_check")
+        )
     return _segment(at_ms, found, workload.message, "condition")
 
 

@@ -37,7 +37,7 @@ def _instance_types(match: re.Match[str], inner: Inner) -> Message:
 
 
 _POOL_RULES: Final = (
-    rule(r"did not tolerate (?P<taint>.*)", _taint),
+    rule(r"did not tolerate (?:taint \(taint=)?(?P<taint>.*)", _taint),
     rule(r"unsatisfiable topology constraint for pod anti-affinity", says("pod_anti_affinity")),
     rule(r"unsatisfiable topology constraint for pod affinity", says("pod_affinity")),
     rule(r"unsatisfiable topology constraint", says("topology_spread")),

@@ -41,7 +41,12 @@ _TERMS = re.compile(
 )
 _EXCLUDED = re.compile(r"Total nodes: (?P<total>\d+)(?:; excluded: (?P<parts>.*?))?(?=\. |;|$)", re.DOTALL)
 _EXCLUSION = re.compile(r"(?P<kind>\w+)(?: \"(?P<name>[^\"]*)\")?: (?P<nodes>\d+)")
-_EXCLUSIONS = {"nodeselector": "node_affinity", "affinity": "node_affinity", "topologydomain": "topology"}
+_EXCLUSIONS = {
+    "nodeselector": "node_affinity",
+    "affinity": "node_affinity",
+    "topologydomain": "topology",
+    "dranofit": "dra",
+}
 
 
 def _assignment(match: re.Match[str], inner: Inner) -> Message | None:
@@ -157,6 +162,7 @@ RULES: Final = (
          says("quota", "lost_race")),
     rule(r"other workloads in the cohort were prioritized", says("priority")),
     rule(r"requires preemption, but it's gated", says("preemption_no_victim", "gated")),
+    rule(r"no TAS cache information|TAS flavors? (?:is |are )?assigned|requires topology", says("topology")),
     # The queues.
     rule(r"(?P<kind>LocalQueue|ClusterQueue|Queue) \"?(?P<queue>[\w./-]+)\"? (?:does ?n[o']t exist|not found|"
          r"is terminating or missing)", _MISSING),

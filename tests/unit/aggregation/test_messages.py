@@ -288,6 +288,15 @@ def test_kueues_ceiling_is_told_from_a_share_that_others_use() -> None:
     assert facts(used) == set()
 
 
+def test_kueues_placement_by_topology_tells_why_nodes_were_left_out() -> None:
+    text = (
+        KUEUE
+        + 'topology "t" doesn\'t allow to fit any of 1 pod(s). Total nodes: 5; excluded: draNoFit: 2, resource "cpu": 3'
+    )
+    assert spoken(text) == "5; topology/-/-; dra/-/2; insufficient_resource/cpu/3"
+    assert spoken(KUEUE + "workload requires Topology, but there is no TAS cache information") == "-; topology/-/-"
+
+
 def test_kueues_texts_without_a_flavor_or_a_figure_are_read_too() -> None:
     assert spoken(KUEUE + "insufficient quota for nvidia.com/gpu") == "-; quota/nvidia.com/gpu/-"
     assert facts(KUEUE + "insufficient quota for cpu in flavor a, request > maximum capacity") == {"never_fits"}

@@ -35,6 +35,8 @@ def kueue(*conditions, suspend=True, labels=True):
         ((), ("not_admitted", "quota_check", None)),
         ((("QuotaReserved", "False", "Pending", UNUSED),), ("quota", None, "cpu")),
         ((("QuotaReserved", "False", "Pending", LIMIT),), ("queue_limit", "never_fits", "cpu")),
+        ((("QuotaReserved", "False", "ReclaimBackoff", "words of a later release"),), ("quota", None, None)),
+        ((("QuotaReserved", "False", "PendingEvaluation", "not looked at yet"),), ("not_admitted", "quota_check", None)),
         ((("QuotaReserved", "False", "Inadmissible", "LocalQueue late doesn't exist"),), ("not_admitted", "queue_missing", None)),
         ((("QuotaReserved", "False", "Inadmissible", "ClusterQueue cq-held is inactive"),), ("not_admitted", "queue_closed", None)),
         ((("QuotaReserved", "True", "QuotaReserved", ""),), ("not_admitted", "admission_check", None)),
