@@ -198,11 +198,16 @@ class Cluster:
         """As `admin`; returns the answer's JSON. Raises urllib.error.HTTPError for an error answer."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         headers = {"Authorization": "Bearer admin-token", "Content-Type": media}
-        asked = urllib.request.Request(self.url + path, data, headers, method=method)
-        with urllib.request.urlopen(
-            asked, context=ssl.create_default_context(cafile=str(self.ca)), timeout=60
-        ) as answer:
-            return json.load(answer)
+        return json.loads(self._ask(urllib.request.Request(self.url + path, data, headers, method=method), 60))
+
+    def _ask(self, asked: urllib.request.Request, timeout_s: float) -> bytes:
+        context = ssl.create_default_context(cafile=str(self.ca))
+        try:
+            with urllib.request.urlopen(asked, context=context, timeout=timeout_s) as answer:
+                return bytes(answer.read())
+        except urllib.error.HTTPError as error:
+            error.close()  # it holds a socket, which must not stay open until somebody collects garbage
+            raise
 
     def patch(self, path: str, body: Any) -> Any:
         return self.request("PATCH", path, body, media="application/merge-patch+json")
@@ -364,7 +369,7 @@ class Cluster:
             self.request("GET", "/api/v1/namespaces/default")
             headers = {"Authorization": "Bearer admin-token"}
             asked = urllib.request.Request(f"{self.url}/readyz", headers=headers)
-            urllib.request.urlopen(asked, context=ssl.create_default_context(cafile=str(self.ca)), timeout=5).close()
+            self._ask(asked, 5)
         except (OSError, http.client.HTTPException):
             return False
         return True
