@@ -128,7 +128,7 @@ def _claims_refuse(state: JobState) -> bool:
     own = [key for key in state.verdicts if not key.startswith(verdict.MARK)]
     if not own or any(verdict.split(key)[0] not in verdict.CLAIMS for key in own):
         return False
-    return any(pod.waits and verdict.refused_for_claims(pod.text) for pod in state.pods.values())
+    return any(pod.waits and verdict.refused_for_claims(pod) for pod in state.pods.values())
 
 
 def _of_decision(at_ms: int, made: Decided) -> Segment:
@@ -196,7 +196,8 @@ def _of_most(state: JobState, at_ms: int, uid: str, keys: list[str]) -> Segment:
     if pod is None:
         return Segment(at_ms, *verdict.split(key))
     found = verdict.of(state, pod)
-    made = _segment(at_ms, found, pod.text, "decision" if verdict.decided(state, pod) else pod.evidence)
+    evidence = "decision" if verdict.decided(state, pod) else "count" if pod.claim_missing else pod.evidence
+    made = _segment(at_ms, found, "" if pod.claim_missing else pod.text, evidence)
     made.also = _also(state, key, pod)
     return made
 

@@ -99,6 +99,8 @@ def of(state: JobState, pod: Pod) -> Verdict:
     known = decided(state, pod)
     if known is not None:
         return Verdict(known.reason, known.detail, known.resource, known.nodes, known.total_nodes)
+    if pod.claim_missing:
+        return Verdict(reasons.DRA)
     if not pod.text:
         return _NONE
     return _by_words(pod.text, pod.nominated, pod.wanted, pod.verdict) or _refused(state, pod)
@@ -133,12 +135,12 @@ def decided(state: JobState, pod: Pod) -> Decided | None:
     if not state.decided:
         return None
     known = state.decided.get(pod.name) or state.decided.get(f"{state.job.namespace}/{pod.name}")
-    return None if known is not None and known.reason in OF_NODES and refused_for_claims(pod.text) else known
+    return None if known is not None and known.reason in OF_NODES and refused_for_claims(pod) else known
 
 
-def refused_for_claims(text: str) -> bool:
-    """Whether a text refuses a pod for its claims, before any node was looked at."""
-    return bool(text) and bool(_uncounted(parse(text).reasons))
+def refused_for_claims(pod: Pod) -> bool:
+    """Whether a pod is refused for its claims, before any node was looked at."""
+    return pod.claim_missing or (bool(pod.text) and bool(_uncounted(parse(pod.text).reasons)))
 
 
 def _uncounted(said: Iterable[Said]) -> list[Said]:

@@ -47,6 +47,8 @@ class Pod(msgspec.Struct, array_like=True, gc=False):
     wanted: NodesWanted | None = None
     verdict: str = ""
     asks: Asks = NO_ASKS
+    claim_missing: bool = False
+    """A device claim that it names does not exist, so nobody tries it."""
 
     @property
     def alive(self) -> bool:

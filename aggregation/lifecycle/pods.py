@@ -57,6 +57,7 @@ def _take_in(
     facts = change.facts
     if facts is not None and facts.nodes_wanted is not None:
         pod.wanted = facts.nodes_wanted
+    pod.claim_missing = facts is not None and facts.claim_missing
     if change.uid == state.job.uid:
         _end_the_job(state, pod, sight)
     if change.change == "deleted":
@@ -88,6 +89,7 @@ class _Before:
 def _signature(pod: Pod) -> tuple[object, ...]:
     return (
         pod.phase, pod.placed_ms, pod.running_ms, pod.lost_ms, pod.gated, pod.nominated, pod.text, pod.wanted,
+        pod.claim_missing,
     )  # fmt: skip
 
 
@@ -122,10 +124,12 @@ def _take_bare(state: JobState, pod: Pod | None, change: ObjectChange, sight: Si
         before = _Before(pod)
         counts.remove(state, pod)
         return _deleted(state, change, sight, before)
-    wanted = change.facts.nodes_wanted if change.facts is not None else None
-    if wanted is None or wanted == pod.wanted:
+    if change.facts is None:
         return NOTHING
-    pod.wanted = wanted
+    wanted, missing = change.facts.nodes_wanted or pod.wanted, change.facts.claim_missing
+    if (wanted, missing) == (pod.wanted, pod.claim_missing):
+        return NOTHING
+    pod.wanted, pod.claim_missing = wanted, missing
     return Noted(True, change.uid) if pod.waits else NOTHING
 
 

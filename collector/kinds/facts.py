@@ -1,6 +1,6 @@
 """Who is told what: facts about waiting objects that only somebody who sees the whole cluster can know.
 
-A waiting pod is told of the nodes it wants. What stands for a job in the log (its group, its object, the pod itself if
+A waiting pod is told of the nodes it wants, and whether a device claim that it names is missing. What stands for a job in the log (its group, its object, the pod itself if
 it is its own job, or if the job's object is not to be seen) is told of its queue and tenant. Each record of a waiting
 object carries its facts; when they change while the object does not, it gets a record of facts alone, at most one an
 interval.
@@ -8,7 +8,7 @@ interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 import msgspec
@@ -35,6 +35,7 @@ class Waiter(msgspec.Struct, gc=False):
     wants: matching.Wants | None = None
     placement: PlacementClass | None = None
     queue: QueueName | None = None
+    claims: tuple[str, ...] = ()
     of_job: bool = False
     """Whether it is told of queue and tenant."""
     next_ms: int = 0
@@ -46,11 +47,14 @@ class FactBook:
     def __init__(self, tenant_label: str, interval_ms: int) -> None:
         self.placement = Placement()
         self.queues = Queues(tenant_label)
+        self.claim_exists: Callable[[str, str], bool] = lambda namespace, name: True
+        """Whether a device claim is there, or nothing is known of claims."""
         self._interval_ms = interval_ms
         self._waiters: dict[str, Waiter] = {}
         self._of_jobs: dict[str, None] = {}
         self._late: dict[str, None] = {}
-        self._told: dict[tuple[bytes | None, QueueName | None, str | None], Told] = {}
+        self._by_claim: dict[tuple[str, str], dict[str, None]] = {}
+        self._told: dict[tuple[bytes | None, QueueName | None, str | None, bool], Told] = {}
 
     def complete(self, kind: Kind) -> Iterable[str]:
         """A kind was listed to its end: from now on absence means something. Uids whose facts may have changed."""
@@ -62,6 +66,8 @@ class FactBook:
             self.queues.volcano_listed = True
         elif kind.plural == "localqueues" and not self.queues.kueue_listed:
             self.queues.kueue_listed = True
+        elif kind.plural == "resourceclaims":
+            return [uid for uids in self._by_claim.values() for uid in uids]
         else:
             return ()
         self._told.clear()
@@ -74,6 +80,10 @@ class FactBook:
         if isinstance(sight.learned, matching.Traits):
             return self._placed(sight.name, sight.learned)
         return self._queued(self.queues.learn(sight.namespace, sight.name, sight.learned))
+
+    def claimed(self, namespace: str, name: str) -> Iterable[str]:
+        """Uids of what waits and names a device claim."""
+        return list(self._by_claim.get((namespace, name), ()))
 
     def forget(self, known: Known) -> Iterable[str]:
         """As `learn`, for an object that is gone without a last sight."""
@@ -108,6 +118,11 @@ class FactBook:
         if waiter is None:
             waiter = self._waiters[known.uid] = Waiter(known)
         waiter.queue, waiter.wants = sight.queue, sight.wants
+        if waiter.claims != sight.claims:
+            self._unclaim(waiter)
+            waiter.claims = sight.claims
+            for name in sight.claims:
+                self._by_claim.setdefault((known.namespace, name), {})[known.uid] = None
         if waiter.placement is None or waiter.placement.wants is not sight.wants:
             self._place(waiter)
         return self._tell_part(waiter, job_tells)
@@ -162,7 +177,16 @@ class FactBook:
         if old is not None and waiter.placement is not old:
             self.placement.leave(old, uid)
 
+    def _unclaim(self, waiter: Waiter) -> None:
+        known = waiter.known
+        for name in waiter.claims:
+            uids = self._by_claim.get((known.namespace, name), {})
+            uids.pop(known.uid, None)
+            if not uids:
+                self._by_claim.pop((known.namespace, name), None)
+
     def _leave(self, waiter: Waiter) -> None:
+        self._unclaim(waiter)
         uid = waiter.known.uid
         self._waiters.pop(uid, None)
         self._of_jobs.pop(uid, None)
@@ -173,7 +197,9 @@ class FactBook:
         place = waiter.placement
         namespace = waiter.known.namespace if waiter.of_job else None
         queue = waiter.queue if waiter.of_job else None
-        key = (None if place is None else place.wants.key, queue, namespace)
+        within = waiter.known.namespace
+        missing = any(not self.claim_exists(within, name) for name in waiter.claims)
+        key = (None if place is None else place.wants.key, queue, namespace, missing)
         told = self._told.get(key)
         if told is None:
             if len(self._told) >= _MOST_TOLD:
@@ -182,6 +208,7 @@ class FactBook:
                 nodes_wanted=None if place is None else place.counted,
                 queue=None if queue is None else self.queues.facts(queue),
                 tenant=None if namespace is None else self.queues.tenant(queue, namespace),
+                claim_missing=missing,
             )
             told = self._told[key] = (facts, tag_of(facts))
         return told

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -22,6 +23,8 @@ from collector.kinds.projection import Sight
 from collector.kinds.writing import Writer
 from pipeline.records.envelope import Record
 from pipeline.records.jobs import JobRef, is_placeholder
+
+_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
 
 
 class Intake:
@@ -40,6 +43,7 @@ class Intake:
         self.writer = writer
         self._wait_ms = wait_ms
         self._waiting: dict[Lineage, None] = {}
+        facts.claim_exists = self._claim_exists
 
     def take(self, sight: Sight) -> None:
         """One state of one object."""
@@ -69,6 +73,7 @@ class Intake:
             self.out.append(self.writer.lost(known, received_ms, unseen_since))
         self._forget(known)
         self._tell(self.facts.forget(known), received_ms)
+        self._tell_claimed(known, received_ms)
 
     def hold(self, known: Known, what: Sight | EventSight) -> None:
         """Keeps back what belongs to an object that is not keyed."""
@@ -111,6 +116,7 @@ class Intake:
         known = Known(sight.uid, sight.version, sight.kind, sight.namespace, sight.name, digest=sight.digest)
         self.identity.add(known)
         self._enter(known, sight)
+        self._tell_claimed(known, sight.received_ms)
 
     def _same(self, known: Known, sight: Sight) -> None:
         if known.bare:
@@ -189,6 +195,7 @@ class Intake:
             self._learn(sight)
         if sight.change == "deleted":
             self._forget(known)
+            self._tell_claimed(known, sight.received_ms)
             return
         self.changed[known.uid] = known
         known.last = None if known.lineage is None or known.lineage.firm else sight
@@ -284,6 +291,16 @@ class Intake:
         self.identity.prune(lineage)
 
     # facts
+
+    def _claim_exists(self, namespace: str, name: str) -> bool:
+        if self.identity.listing.get(_CLAIM) is not LISTED:
+            return True
+        return self.identity.named(*_CLAIM, namespace, name) is not None
+
+    def _tell_claimed(self, known: Known, received_ms: int) -> None:
+        """A device claim came or is gone: those that name it are told."""
+        if (known.kind.group, known.kind.kind) == _CLAIM:
+            self._tell(self.facts.claimed(known.namespace, known.name), received_ms)
 
     def _learn(self, sight: Sight) -> None:
         if sight.learned is not None:

@@ -47,6 +47,8 @@ class Sight(msgspec.Struct, gc=False):
     redacted: tuple[str, ...] = ()
     queue: QueueName | None = None
     wants: matching.Wants | None = None
+    claims: tuple[str, ...] = ()
+    """Device claims that a waiting pod names itself; those made for it from a template are not among them."""
     learned: object | None = None
     digest: bytes | None = None
     truncated: bool = False
@@ -129,7 +131,10 @@ def read(kind: Kind, found: Json | Shape, change: Change, arrival: Arrival, limi
         sight.learned = kind.learn(shape)
     elif sight.waits:
         sight.queue = kind.queue(shape)
-        sight.wants = matching.wants_of(shape.spec) if isinstance(shape, Pod) else None
+        if isinstance(shape, Pod):
+            sight.wants = matching.wants_of(shape.spec)
+            named = (claim.resource_claim_name for claim in shape.spec.resource_claims or ())
+            sight.claims = tuple(name for name in named if name)
     if (arrival.size_bytes or size_of(found, arrival)) > limits.max_object_bytes:
         _fit(sight, shape, limits.max_object_bytes)
     if kind.noisy:

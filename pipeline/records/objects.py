@@ -41,6 +41,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     nodes_wanted: NodesWanted | None = None
     queue: QueueFacts | None = None
     tenant: str | None = None
+    claim_missing: bool = False
+    """A device claim that a pending pod names does not exist: kube-scheduler neither tries such a pod nor says so."""
 
 
 class ObjectChange(msgspec.Struct, kw_only=True, omit_defaults=True, gc=False):

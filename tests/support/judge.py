@@ -63,6 +63,7 @@ class Judge:
         self.waits: list[Wait] = []
         self.loss = (0, "")
         self.asked: int | None = None
+        self.claimless: set[str] = set()
         self.lowered = 0
         self._renewed = False
 
@@ -131,6 +132,10 @@ class Judge:
             self.queue = change.facts.queue or self.queue
             if change.facts.nodes_wanted is not None:
                 self.wanted[change.uid] = change.facts.nodes_wanted
+        if change.kind == "Pod" and (change.facts is not None or change.change != "facts"):
+            self.claimless = self.claimless - {change.uid}
+            if change.facts is not None and change.facts.claim_missing:
+                self.claimless = self.claimless | {change.uid}
         if change.change == "facts":
             return None
         shape = shapes.decode(change.group, change.kind, change.object)
@@ -375,8 +380,13 @@ class Judge:
 
     def _claims_refuse(self) -> bool:
         own = [one for one in map(self._verdict, self.waiting()) if isinstance(one, tuple)]
-        texts = [self._text(uid, self.pods()[uid]) for uid in self.waiting()]
-        return bool(own) and all(one[0] in ("volume", "dra") for one in own) and any(map(_for_claims, texts))
+        refused = any(self._refused_for_claims(uid, self.pods()[uid]) for uid in self.waiting())
+        return bool(own) and all(one[0] in ("volume", "dra") for one in own) and refused
+
+    def _refused_for_claims(self, uid: str, shape: Any) -> bool:
+        text = self._text(uid, shape)
+        uncounted = [one for one in parse(text).reasons if one.reason in ("volume", "dra") and one.nodes is None]
+        return uid in self.claimless or bool(text and uncounted)
 
     def _no_pods(self) -> Reason | None:
         said = [self._verdict(uid) for uid in self.waiting()]
@@ -419,8 +429,10 @@ class Judge:
         for task in (shape.metadata.name, f"{self.job.namespace}/{shape.metadata.name}"):
             if task in self.decided:
                 found = self.decided[task][1]
-                if not (found[0] in OF_NODES and _for_claims(self._text(uid, shape))):
+                if not (found[0] in OF_NODES and self._refused_for_claims(uid, shape)):
                     return found
+        if uid in self.claimless:
+            return "dra", "", ""
         text = self._text(uid, shape)
         return self._of_text(uid, shape, text) if text else ""
 
@@ -474,10 +486,6 @@ class Judge:
             return before
         selection = _best(said, SELECTION)
         return _told(selection, message) if selection is not None else ("unknown", "", "")
-
-
-def _for_claims(text: str) -> bool:
-    return any(one.reason in ("volume", "dra") and one.nodes is None for one in parse(text).reasons)
 
 
 def _best(said: list[Any], order: tuple[str, ...]) -> Any | None:

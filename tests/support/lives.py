@@ -146,7 +146,8 @@ class Life:
         self.story.event(self.a_pod(), "FailedScheduling", self.draw(st.sampled_from(TEXTS)))
 
     def fact(self) -> None:
-        self.story.fact(self.a_pod(), Facts(nodes_wanted=self.draw(st.sampled_from(WANTED))))
+        missing = self.draw(st.integers(0, 3)) == 0
+        self.story.fact(self.a_pod(), Facts(nodes_wanted=self.draw(st.sampled_from(WANTED)), claim_missing=missing))
 
     def lift(self) -> None:
         self.story.pod(self.a_pod(), gates=())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.records.objects import NodesWanted
+from pipeline.records.objects import Facts, NodesWanted
 from tests.support.story import NATIVE_GROUP, Story
 
 CORDON_OR_TAINT = (
@@ -101,6 +101,20 @@ def test_a_decision_about_one_task_is_stronger_than_its_text():
     story = Story().batch_job().after(10).pod("a", text=GPUS, wanted=NodesWanted(total=8, open=8))
     story.after(5000).decision(task="a", reason="outranked").after(5000)
     assert story.tell().codes() == ["insufficient_resource", "outranked"]
+
+
+def test_a_pod_whose_device_claim_is_missing_waits_for_it_though_nobody_says_a_word():
+    story = Story().batch_job().after(10).pod("a").after(2000)
+    story.fact("a", Facts(nodes_wanted=NodesWanted(total=1, open=1), claim_missing=True)).after(5000)
+    story.fact("a", Facts(nodes_wanted=NodesWanted(total=1, open=1))).after(3000)
+    told = story.tell()
+    assert told.codes() == ["scheduler_backlog", "dra", "scheduler_backlog"]
+    assert told.segments[1]["evidence"] == "count"
+
+
+def test_a_missing_device_claim_leads_before_a_decision_about_nodes():
+    story = Story().batch_job().after(10).pod("a", facts=Facts(claim_missing=True)).after(2000)
+    assert story.decision(reason="node_affinity").after(5000).tell().codes() == ["dra"]
 
 
 @pytest.mark.parametrize("task", [None, "a"])

@@ -48,6 +48,52 @@ def with_job():
     return cluster
 
 
+# device claims
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+NAMES_A_CLAIM = {
+    "resourceClaims": [{"name": "gpu", "resourceClaimName": "one"}, {"name": "x", "resourceClaimTemplateName": "t"}]
+}
+
+
+def test_a_waiting_pod_is_told_that_the_claim_it_names_is_missing_and_when_it_comes_and_goes():
+    cluster = with_job()
+    cluster.add(PODS, of_a_job(spec=NAMES_A_CLAIM))
+    assert facts_of(cluster, "train-0").claim_missing
+    cluster.now += 2000
+    cluster.add(CLAIMS, thing("one", "elsewhere", uid="other"))
+    assert facts_of(cluster, "train-0").claim_missing
+    made = cluster.add(CLAIMS, thing("one"))
+    assert not facts_of(cluster, "train-0").claim_missing
+    cluster.now += 2000
+    cluster.delete(CLAIMS, made)
+    assert facts_of(cluster, "train-0").claim_missing
+
+
+def test_a_claim_that_a_list_does_not_show_any_more_is_missing():
+    cluster = with_job()
+    cluster.add(CLAIMS, thing("one"))
+    cluster.add(PODS, of_a_job(spec=NAMES_A_CLAIM))
+    cluster.now += 2000
+    cluster.list(CLAIMS)
+    assert facts_of(cluster, "train-0").claim_missing
+
+
+def test_nothing_is_said_of_claims_until_they_were_listed_or_if_they_cannot_be():
+    cluster = Cluster(listed=False)
+    for kind in cluster.options.kinds:
+        if kind.name not in (PODS, CLAIMS):
+            cluster.list(kind.name)
+    cluster.list(PODS, pod("lone", spec=NAMES_A_CLAIM))
+    assert not facts_of(cluster, "lone").claim_missing
+    cluster.list(CLAIMS)
+    assert facts_of(cluster, "lone").claim_missing
+    refused = Cluster(listed=False)
+    refused.absent(*(kind.name for kind in refused.options.kinds if kind.name != PODS))
+    refused.list(PODS, pod("lone", spec=NAMES_A_CLAIM))
+    assert not facts_of(refused, "lone").claim_missing
+
+
 # nodes
 
 
