@@ -47,9 +47,8 @@ class LogSource:
                 catalogue.dead_letters.labels("sinks", "undecodable_record").inc()
                 continue
             log_at[record.cluster] = stamp
-            row = None if isinstance(record, TickRecord) else raw_rows.of(record)
-            if row is not None:
-                rows.append(row)
+            if not isinstance(record, TickRecord):
+                rows += raw_rows.all_of(record)
         return Taken(rows, [], size, batch.end, log_at)
 
     def ack(self, end: Position) -> None:

@@ -8,15 +8,10 @@ from functools import lru_cache
 from aggregation.lifecycle.course import Asking, Wish
 from aggregation.lifecycle.objects import NO_ASKS, Asks
 from pipeline.records import quantity
+from pipeline.records.devices import devices as devices
 from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Container
 from pipeline.records.shapes.pod import PodSpec, PodTemplate
-
-_DEVICES = (
-    "nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi", "google.com/tpu",
-    "huawei.com/Ascend", "cambricon.com/mlu", "hygon.com/dcu", "mthreads.com/gpu", "aws.amazon.com/neuron",
-)  # fmt: skip
-"""Beginnings of the names of whole accelerators; shares of one (memory, cores) are not counted as devices."""
 
 
 def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
@@ -25,11 +20,6 @@ def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
         return NO_ASKS
     gpus = sum(quantity.units(amounts[name]) for name in devices(amounts))
     return Asks(gpus, quantity.milli(amounts.get("cpu")), quantity.units(amounts.get("memory")))
-
-
-def devices(amounts: Mapping[str, Quantity]) -> list[str]:
-    """The names of accelerators in a resource list."""
-    return [name for name in amounts if name.startswith(_DEVICES)]
 
 
 def of_pod(spec: PodSpec | Wish | None) -> Asks:

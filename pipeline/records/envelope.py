@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from pipeline.records import decisions, events, gaps, objects
+from pipeline.records import decisions, events, figures, gaps, objects
 
 TYPE_PREFIX = "io.kubecollector."
 
@@ -54,6 +54,14 @@ class DecisionRecord(
     data: decisions.Decision
 
 
+class FiguresRecord(
+    Envelope, tag_field="type", tag=TYPE_PREFIX + "figures.v1", kw_only=True, omit_defaults=True, gc=False
+):
+    """Figures of queues and nodes from a minute on. id = cluster/minute/figures/number of the part."""
+
+    data: figures.Figures
+
+
 class GapRecord(Envelope, tag_field="type", tag=TYPE_PREFIX + "gap.v1", kw_only=True, omit_defaults=True, gc=False):
     """Changes of a kind may be missing. id = cluster/kind/from/to."""
 
@@ -64,4 +72,4 @@ class TickRecord(Envelope, tag_field="type", tag=TYPE_PREFIX + "tick.v1", kw_onl
     """Log time passed `observedms`; its reader hands it to all buckets (`partitionkey` is "*")."""
 
 
-Record = ObjectRecord | EventRecord | DecisionRecord | GapRecord | TickRecord
+Record = ObjectRecord | EventRecord | DecisionRecord | FiguresRecord | GapRecord | TickRecord

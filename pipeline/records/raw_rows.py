@@ -1,4 +1,4 @@
-"""Records that fill tables as they are, without judgement: event, object_change, decision. Pure.
+"""Records that fill tables as they are, without judgement: event, object_change, decision, figures. Pure.
 
 The key of a raw row is the record's own identity and its version is `observedms`, so a record that comes twice, from a
 restart or a second collector, is one row. Gaps and ticks fill no table.
@@ -6,13 +6,13 @@ restart or a second collector, is one row. Gaps and ticks fill no table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from pipeline.records import events, objects, tables
-from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
+from pipeline.records.envelope import DecisionRecord, EventRecord, FiguresRecord, ObjectRecord, Record
 from pipeline.records.rows import Row
 from pipeline.records.shapes.base import Condition, Part
 
@@ -55,9 +55,17 @@ _NOTHING = _Seen()
 
 
 def of(record: Record) -> Row | None:
-    """The row of a record; None for one that fills no raw table."""
+    """The row of a record; None for one that fills no raw table, or that has many rows."""
     make = _MAKERS.get(type(record))
     return None if make is None else make(record)
+
+
+def all_of(record: Record) -> Sequence[Row]:
+    """Every row of a record; none for one that fills no raw table."""
+    if isinstance(record, FiguresRecord):
+        return [*_queues(record), *_nodes(record)]
+    row = of(record)
+    return () if row is None else (row,)
 
 
 def _event(record: EventRecord) -> Row:
@@ -143,6 +151,25 @@ def _decision(record: DecisionRecord) -> Row:
             "message": decision.message or None,
         },
     )
+
+
+def _queues(record: FiguresRecord) -> Iterator[Row]:
+    for each in record.data.queues:
+        yield _figures(record, tables.QUEUE_MINUTE.name, {
+            "queue": each.queue, "resource": each.resource, "tenant": each.tenant, "quota": each.quota, "ceiling": each.limit,
+            "used": each.used, "requested": each.requested, "waiting": each.waiting,
+        })  # fmt: skip
+
+
+def _nodes(record: FiguresRecord) -> Iterator[Row]:
+    for each in record.data.nodes:
+        yield _figures(record, tables.NODE_MINUTE.name, msgspec.structs.asdict(each))
+
+
+def _figures(record: FiguresRecord, table: str, values: dict[str, Any]) -> Row:
+    minute_ms = record.data.minute_ms
+    key = {"day": minute_ms, "cluster": record.cluster, "minute": minute_ms}
+    return Row(table, record.observedms, key | values)
 
 
 _MAKERS: dict[type, Callable[[Any], Row]] = {

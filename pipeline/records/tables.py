@@ -243,6 +243,39 @@ PIPELINE_MINUTE = _table(
     ),
     _c("value", "DOUBLE", "value at the end of the minute"),
 )  # fmt: skip
+QUEUE_MINUTE = _table(
+    "queue_minute",
+    "a queue and a resource from this minute on, until its next row; all of them once an hour, else those that changed",
+    (
+        _DAY, _CLUSTER, _c("minute", "DATETIME(3)", "minute from which this holds"),
+        _c("queue", "VARCHAR(256)", "queue"), _c("resource", "VARCHAR(256)", "resource"),
+    ),
+    _c("tenant", "VARCHAR(256)", "topmost of the queue's parents, else the queue itself"),
+    _c("quota", "DOUBLE", "what it deserves by the policy, in cores, bytes or devices; null if it has no share"),
+    _c("ceiling", "DOUBLE", "the most that it may use; null without a limit"),
+    _c("used", "DOUBLE", "what its pods hold"),
+    _c("requested", "DOUBLE", "what its pods hold or wait for"),
+    _c("waiting", "INT", "its jobs with a pod that waits"),
+    raw=True,
+)  # fmt: skip
+NODE_MINUTE = _table(
+    "node_minute",
+    "a node from this minute on, until its next row; all of them once an hour, else those that changed",
+    (
+        _DAY, _CLUSTER, _c("minute", "DATETIME(3)", "minute from which this holds"),
+        _c("node", "VARCHAR(256)", "node"),
+    ),
+    _c("pool", "VARCHAR(256)", "its pool, by the labels that are set to name one"),
+    _c("open", "BOOLEAN", "ready and not cordoned; false also once it is gone"),
+    _c("gpus", "INT", "GPUs that it has"),
+    _c("gpus_free", "INT", "GPUs that no pod holds"),
+    _c("cpus_milli", "BIGINT", "CPU that it has, thousandths"),
+    _c("cpus_free_milli", "BIGINT", "CPU that no pod holds, thousandths"),
+    _c("memory_bytes", "BIGINT", "memory that it has, bytes"),
+    _c("memory_free_bytes", "BIGINT", "memory that no pod holds, bytes"),
+    _c("pods", "INT", "pods on it"),
+    raw=True,
+)  # fmt: skip
 PROGRESS = _table(
     "progress",
     "how far each stage has come",
@@ -255,7 +288,7 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         JOB_WAIT, WAIT_SEGMENT, WAIT_REASON_HOUR, SLA_VIOLATION, DECISION, EVENT, OBJECT_CHANGE, DEAD_LETTER,
-        PIPELINE_MINUTE, PROGRESS,
+        QUEUE_MINUTE, NODE_MINUTE, PIPELINE_MINUTE, PROGRESS,
     )
 }  # fmt: skip
 """Every table, by name, judged ones first."""

@@ -19,6 +19,8 @@ VIEWS = (
     "v_sla_budget_day",  # reads v_job_wait, so it stands behind it
     "v_event",
     "v_scheduler_decision",
+    "v_queue_quota_hour",
+    "v_gpu_fragmentation_hour",
     "v_pipeline_health",
 )
 """Every public view, each behind those it reads."""

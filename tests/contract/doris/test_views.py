@@ -197,6 +197,55 @@ def test_health_says_how_far_each_stage_is_behind_and_what_it_gave_up_on(load, s
     assert (by_stage["collector"]["dead_letters"], by_stage["aggregation"]["dead_letters"]) == (0, 1)
 
 
+def _of_node(cluster, minute, node, free, **more):
+    key = {"day": DAY, "cluster": cluster, "minute": DAY + minute * MINUTE, "node": node}
+    return Row("node_minute", 1, key | {"pool": "a", "open": True, "gpus": 8, "gpus_free": free} | more)
+
+
+def test_gpus_are_weighted_by_how_long_they_were_free_and_in_which_pieces(load, sql, cluster):
+    load(
+        _of_node(cluster, 0, "n1", 8), _of_node(cluster, 0, "n2", 3), _of_node(cluster, 0, "n3", 8, open=False),
+        _of_node(cluster, 30, "n1", 5), _of_node(cluster, 45, "n2", 0, open=False, gpus=0),
+        progress(cluster, DAY + 120 * MINUTE, stage="collector"),
+    )  # fmt: skip
+    (row,) = sql.query("SELECT * FROM `v_gpu_fragmentation_hour` WHERE `cluster` = %s", (cluster,)).dicts()
+    found = {name: float(row[name]) for name in ("gpus", "gpus_free", "gpus_free_whole", "gpus_closed", "nodes")}
+    assert found == pytest.approx(
+        {"gpus": 8 + 8 * 0.75, "gpus_free": 6.5 + 3 * 0.75, "gpus_free_whole": 4.0, "gpus_closed": 8.0, "nodes": 1.75}
+    )
+    assert float(row["fragmentation_4"]) == pytest.approx((0.5 * 1 + 0.75 * 3) / (6.5 + 2.25))
+    assert row["ms"] == 60 * MINUTE and row["hour"] == at(DAY)
+
+
+def test_of_an_open_hour_only_what_has_passed_counts(load, sql, cluster):
+    load(
+        _of_node(cluster, 0, "n1", 8), _of_node(cluster, 10, "n1", 0), progress(cluster, DAY + 20 * MINUTE, stage="collector")
+    )  # fmt: skip
+    (row,) = sql.query("SELECT * FROM `v_gpu_fragmentation_hour` WHERE `cluster` = %s", (cluster,)).dicts()
+    assert float(row["gpus_free"]) == pytest.approx(4.0) and row["ms"] == 20 * MINUTE
+
+
+def test_a_queue_is_satisfied_by_what_it_had_of_what_it_asked_for_within_its_quota(load, sql, cluster):
+    def of_queue(minute, used, requested, queue="q", quota=4.0):
+        key = {"day": DAY, "cluster": cluster, "minute": DAY + minute * MINUTE, "queue": queue, "resource": "cpu"}
+        return Row(
+            "queue_minute", 1, key | {"tenant": "t", "quota": quota, "used": used, "requested": requested, "waiting": 1}
+        )
+
+    load(
+        of_queue(0, 2.0, 8.0), of_queue(30, 6.0, 6.0), of_queue(0, 1.0, 1.0, "free", None), of_queue(0, 0.0, 0.0, "idle"),
+        progress(cluster, DAY + 90 * MINUTE, stage="collector"),
+    )  # fmt: skip
+    found = sql.query("SELECT * FROM `v_queue_quota_hour` WHERE `cluster` = %s", (cluster,)).dicts()
+    rows = {row["queue"]: row for row in found}
+    told = {name: float(rows["q"][name]) for name in ("quota", "used", "requested", "borrowed", "owed", "satisfaction")}
+    assert told == pytest.approx(
+        {"quota": 4.0, "used": 4.0, "requested": 7.0, "borrowed": 1.0, "owed": 1.0, "satisfaction": 0.75}
+    )
+    assert rows["free"]["quota"] is None and rows["free"]["satisfaction"] is None
+    assert rows["idle"]["satisfaction"] is None and rows["q"]["ceiling"] is None
+
+
 def test_a_decision_shows_with_its_json(load, sql, cluster):
     key = {"day": DAY, "cluster": cluster, "id": "d"}
     load(Row("decision", 1, key | {"kind": "attribution", "helps": '["1 GPU"]', "session_at": DAY}))
