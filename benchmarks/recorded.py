@@ -8,6 +8,7 @@ do. The last half hour brings no new job, so that every job has ended, and been 
 from __future__ import annotations
 
 import gzip
+import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -118,12 +119,21 @@ def _line(watch: str, t: int, told: dict[str, Any]) -> bytes:
 
 
 def _moments(day: Day) -> Iterable[Moment]:
+    yield from _of_jobs(day)
+    yield from _reports(day)
+
+
+def in_order(day: Day) -> Iterator[Moment]:
+    """All moments in order of time, as a collector meets them."""
+    return heapq.merge(_of_jobs(day), _reports(day), key=lambda moment: moment.t)
+
+
+def _of_jobs(day: Day) -> Iterator[Moment]:
     jobs = (
         lives.life(number, day.begins_ms(number), day.waits_ms(number), day.runs_ms(number), 10_000 + 1000 * number)
         for number in range(day.jobs)
     )
-    yield from _expiring(lives.woven(jobs, day.every_ms), day.end_ms)
-    yield from _reports(day)
+    return _expiring(lives.woven(jobs, day.every_ms), day.end_ms)
 
 
 def _expiring(moments: Iterable[Moment], end_ms: int) -> Iterator[Moment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ from pipeline.records.envelope import Record
 from pipeline.telemetry import catalogue, logs
 from scheduler_core.settings import Settings
 from scheduler_core.shadow import building
-from scheduler_core.shadow.runner import BUDGET_S, READER, Runner, Turn
+from scheduler_core.shadow.runner import BUDGET_S, PATIENCE_S, READER, Runner, Turn
 
 log = logs.get(__name__)
 _IDLE_S = 0.5
 _IDLE_IN_STEP_S = 0.05
 _IN_STEP_S = 3600.0
 """What the sessions of a turn may take while a replay waits for them: no second is passed over."""
+_IN_STEP_PATIENCE_S = 30.0
+"""A replay that is in step is never a batch ahead; one that is has waited long enough and gone on."""
 _RETRY_S = 2.0
 _STALE_S = 600.0
 """One session over thousands of pods of all shapes and thousands of nodes takes minutes: slow is not dead."""
@@ -55,7 +58,8 @@ class Scheduler:
         self._own: LogWriter | None = None
         self._steps = steps.of(places.records)
         self._trouble = ""
-        self._sessions = self._skipped = 0
+        self._sessions = self._skipped = self._passed_over = 0
+        self._ahead_ms = 0
         self._at_ms = -1
 
     def start(self) -> None:
@@ -79,7 +83,10 @@ class Scheduler:
 
     def state(self) -> dict[str, Any]:
         """How far it has come."""
-        return {"log_ms": self._at_ms, "sessions": self._sessions, "skipped_seconds": self._skipped}
+        return {
+            "log_ms": self._at_ms, "sessions": self._sessions, "skipped_seconds": self._skipped,
+            "log_time_ahead_ms": self._ahead_ms,
+        }  # fmt: skip
 
     def _run(self, loop: Loop) -> None:
         while not loop.stopping.is_set():
@@ -97,7 +104,7 @@ class Scheduler:
         with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
             while not loop.stopping.is_set():
                 question = self._steps.asked
-                turn = runner.turn(_IN_STEP_S if question else BUDGET_S)
+                turn = runner.turn(_IN_STEP_S if question else BUDGET_S, self._patience_s(question))
                 self._well()
                 self._count(turn, machine.stamp)
                 loop.beat()
@@ -107,6 +114,10 @@ class Scheduler:
                 self._steps.answer(self.name, question)
                 self.at_end()
                 runner.reader.wait(_IDLE_IN_STEP_S if question else _IDLE_S)
+
+    def _patience_s(self, question: int) -> float:
+        """A log that nobody else writes waits for as long as it takes."""
+        return math.inf if self._alone else _IN_STEP_PATIENCE_S if question else PATIENCE_S
 
     def _await_writer(self, loop: Loop) -> None:
         """A writer that begins makes readable what a kill has left without an index; a close may be in there.
@@ -132,10 +143,30 @@ class Scheduler:
         self._skipped += turn.skipped
         self._at_ms = stamp
         catalogue.records.labels(self.name, "all").inc(turn.records)
-        if turn.skipped:
-            log.warning("seconds_skipped", seconds=turn.skipped, why="sessions are slower than log time")
+        catalogue.scheduler_behind.set(turn.behind)
+        self._tell_skipped(turn)
+        self._tell_ahead(turn.ahead_ms)
         if turn.lost_bytes:
             log.error("damaged_log", lost_bytes=turn.lost_bytes, fix="run `kube-collector spool check`")
+
+    def _tell_skipped(self, turn: Turn) -> None:
+        """One line for all seconds that were passed over on the way to the log's end."""
+        self._passed_over += turn.skipped
+        if self._passed_over and not turn.behind:
+            log.warning("seconds_skipped", seconds=self._passed_over, why="sessions are slower than log time")
+            self._passed_over = 0
+
+    def _tell_ahead(self, ahead_ms: int) -> None:
+        """One line when a clock was set ahead and back: sessions wait until log time is reached again."""
+        catalogue.scheduler_ahead.set(ahead_ms / 1000)
+        if ahead_ms and not self._ahead_ms:
+            log.warning(
+                "log_time_ahead", by_s=ahead_ms // 1000, why="a clock was ahead and went back",
+                fix="no session opens before that time has come again; a new data_dir begins at once",
+            )  # fmt: skip
+        elif self._ahead_ms and not ahead_ms:
+            log.info("log_time_reached")
+        self._ahead_ms = ahead_ms
 
     def _blocked(self, error: Transient) -> None:
         if not (self._trouble or isinstance(error, _NoWriter)):

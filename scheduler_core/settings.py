@@ -16,3 +16,14 @@ class Settings(fields.Section):
     """Policy of the pods that Volcano schedules, a `volcano-scheduler.conf` or its ConfigMap; Volcano's own without it."""
     volcano_schedulers: tuple[str, ...] = ("volcano",)
     """Names of schedulers (`schedulerName` of pods) whose pods this policy decides about."""
+    figures: bool = True
+    """Whether it writes what queues use and nodes have free, by the minute: tables `queue_minute` and `node_minute`."""
+    pool_labels: tuple[str, ...] = (
+        "cloud.google.com/gke-nodepool",
+        "eks.amazonaws.com/nodegroup",
+        "kubernetes.azure.com/agentpool",
+        "karpenter.sh/nodepool",
+        "node.kubernetes.io/pool",
+        "pool",
+    )
+    """Labels that name a node's pool in these figures; the first that a node has counts."""

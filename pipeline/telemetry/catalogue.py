@@ -38,6 +38,8 @@ state_keys = gauge("state_keys", "Jobs in the aggregation's state.")
 scheduler_sessions = counter("scheduler_sessions_total", "Sessions of the shadow scheduler; failed ones ended by a fault of ours or of a plug-in.", ("result",))
 scheduler_session = histogram("scheduler_session_seconds", "Time of one session of the shadow scheduler.")
 scheduler_skipped = counter("scheduler_seconds_skipped_total", "Log seconds with changes for which no session opened, because sessions were slower than log time.")
+scheduler_behind = gauge("scheduler_behind", "1 while more of the log is unread than the shadow scheduler takes at once; after ten seconds of that it goes to the log's end without sessions.")
+scheduler_ahead = gauge("scheduler_log_time_ahead_seconds", "How far log time is ahead of the records that come: while a clock was ahead no session opens. 0 if it is not.")
 scheduler_decisions = counter("scheduler_decisions_total", "Decisions that were written to the log.", ("kind",))
 scheduler_diverged = counter("scheduler_diverged_total", "Jobs of which the cluster's own scheduler decided otherwise than the shadow.", ("how",))
 

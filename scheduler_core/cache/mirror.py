@@ -10,7 +10,7 @@ object that cannot be read is left out, with what is wrong with it in `faults`; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -20,7 +20,9 @@ from pipeline.records import shapes
 from pipeline.records.envelope import ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
-from scheduler_core.cache import reading
+from scheduler_core.cache import reading, relating
+from scheduler_core.cache.changes import Changed, Journal
+from scheduler_core.cache.groups import Groups, name_of
 from scheduler_core.cache.reading import ClaimSeen, PodSeen
 from scheduler_core.model.facts import ClusterFacts, GroupFacts, NodeFacts, PodFacts, PriorityClassFacts, QueueFacts
 from scheduler_core.model.why import Misconfigured
@@ -90,6 +92,14 @@ class Mirror:
         self._kept = kept or Kept(SCHEMA)
         self._views: dict[View, dict[str, PodFacts]] = {VOLCANO: {}, OTHERS: {}}
         self._waiting: dict[View, dict[str, PodSeen]] = {VOLCANO: {}, OTHERS: {}}
+        self._in_order: dict[View, tuple[PodSeen, ...]] = {}
+        self._claims: dict[tuple[str, str], ClaimSeen] | None = None
+        self._groups: dict[View, Groups] = {
+            VOLCANO: Groups(self._kept.volcano_groups.items()), OTHERS: Groups(self._kept.native_groups.items())
+        }  # fmt: skip
+        self._selecting: set[str] = set()
+        """Pods that mean others by the labels of their namespaces."""
+        self._journals: dict[View, Journal] = {VOLCANO: Journal(), OTHERS: Journal()}
         for uid, seen in self._kept.pods.items():
             self._show(uid, seen)
 
@@ -101,7 +111,7 @@ class Mirror:
             return _NOTHING
         change = record.data
         if change.facts is not None and change.facts.queue is not None and change.facts.queue.exists is not None:
-            self._kept.queues_listed = True
+            self._see_queues()
         kind = (change.group, change.kind)
         if change.change == "deleted":
             return self._remove(kind, change.uid)
@@ -136,7 +146,11 @@ class Mirror:
         if kind == _POD:
             self._hide(uid)
         held = self._held(kind)
-        return _NOTHING if held is None or held.pop(uid, None) is None else _EASED
+        before = None if held is None else held.pop(uid, None)
+        if before is None:
+            return _NOTHING
+        self._note(kind, uid, before, None)
+        return _EASED
 
     def _held(self, kind: tuple[str, str]) -> dict[str, Any] | None:
         """Where objects of a kind are kept."""
@@ -152,9 +166,11 @@ class Mirror:
         if uid in kept.pods:
             self._show(uid, msgspec.structs.replace(kept.pods[uid], job=job))
             return Noted(changed=True)
-        for groups in (kept.volcano_groups, kept.native_groups):
-            if uid in groups:
-                groups[uid] = msgspec.structs.replace(groups[uid], job=job)
+        for kind, groups in ((_VOLCANO_GROUP, kept.volcano_groups), (_NATIVE_GROUP, kept.native_groups)):
+            before = groups.get(uid)
+            if before is not None:
+                groups[uid] = msgspec.structs.replace(before, job=job)
+                self._note(kind, uid, before, groups[uid])
                 return Noted(changed=True)
         return _NOTHING
 
@@ -163,9 +179,11 @@ class Mirror:
         held = self._held(kind)
         assert held is not None
         self._kept.faults.pop(uid, None)
-        if held.get(uid) == facts:
+        before = held.get(uid)
+        if before == facts:
             return _NOTHING
         held[uid] = facts
+        self._note(kind, uid, before, facts)
         return _EASED
 
     def _take_pod(self, change: ObjectChange, shape: Any) -> Noted:
@@ -189,12 +207,61 @@ class Mirror:
         return noted._replace(eased=noted.eased and before is not None and not same)
 
     def _take_queue(self, change: ObjectChange, shape: Any) -> Noted:
-        self._kept.queues_listed = True
+        self._see_queues()
         return self._put(_QUEUE, change.uid, reading.queue(shape))
 
     def _take_job(self, change: ObjectChange, shape: Any) -> Noted:
         noted = self._put(_JOB, change.uid, shape.metadata.annotations or {})
         return noted if shape.metadata.annotations else _NOTHING
+
+    # --- what those who follow have to look at ----------------------------------------------------------------------------
+
+    def end(self, view: View) -> int:
+        """Where a view's journal of changes ends now."""
+        return self._journals[view].end
+
+    def since(self, view: View, seen: int) -> Changed | None:
+        """What has changed in a view since its journal ended there; None if that is not known any more."""
+        return self._journals[view].since(seen)
+
+    def _note(self, kind: tuple[str, str], uid: str, before: Any, now: Any) -> None:
+        """Anything but a pod was so, and is so now."""
+        if kind in _GROUP_VIEWS:
+            self._note_group(_GROUP_VIEWS[kind], uid, before, now)
+        elif kind == _JOB:
+            for group in self._groups[VOLCANO].of_job(uid):
+                self._journals[VOLCANO].note("groups", name_of(self._kept.volcano_groups[group]))
+        elif kind == _NAMESPACE:
+            self._look_again(before, now)
+        elif kind in _NOTED_AS:
+            self._claims = None
+            for journal in self._journals.values():
+                journal.note(_NOTED_AS[kind])
+
+    def _look_again(self, before: tuple[str, dict[str, str]] | None, now: tuple[str, dict[str, str]] | None) -> None:
+        """A namespace has come, gone or other labels: pods that mean others by these may mean others now."""
+        if before != now:
+            for uid in self._selecting.copy():
+                self._show(uid, self._kept.pods[uid])
+
+    def _note_group(self, view: View, uid: str, before: GroupFacts | None, now: GroupFacts | None) -> None:
+        groups, journal = self._groups[view], self._journals[view]
+        queues = set(groups.queues)
+        groups.put(uid, before, now)
+        for facts in (before, now):
+            if facts is not None:
+                journal.note("groups", name_of(facts))
+        if view == VOLCANO and self._guesses_queues and groups.queues.keys() != queues:
+            journal.note("queues")
+
+    def _see_queues(self) -> None:
+        if not self._kept.queues_listed:
+            self._kept.queues_listed = True
+            self._journals[VOLCANO].note("queues")
+
+    @property
+    def _guesses_queues(self) -> bool:
+        return not self._kept.queues_listed and not self._kept.queues
 
     # --- pods in both views ---------------------------------------------------------------------------------------------
 
@@ -203,21 +270,38 @@ class Mirror:
         self._kept.pods[uid] = seen
         own: View = VOLCANO if seen.scheduler in self._volcano else OTHERS
         other: View = OTHERS if own == VOLCANO else VOLCANO
-        self._hide(uid)
         facts = seen.facts
+        if relating.selects_namespaces(facts.affinity):
+            self._selecting.add(uid)
+            facts = msgspec.structs.replace(facts, affinity=relating.in_namespaces(facts.affinity, self.namespaces))
+        else:
+            self._selecting.discard(uid)
         if own == OTHERS and facts.group != seen.native_group:
             facts = msgspec.structs.replace(facts, group=seen.native_group)
-        self._views[own][uid] = facts
-        if seen.waits:
-            self._waiting[own][uid] = seen
-        if facts.node:
-            self._views[other][uid] = msgspec.structs.replace(facts, group="") if facts.group else facts
+        elsewhere = (msgspec.structs.replace(facts, group="") if facts.group else facts) if facts.node else None
+        self._show_in(own, uid, facts, seen if seen.waits else None)
+        self._show_in(other, uid, elsewhere, None)
 
     def _hide(self, uid: str) -> None:
-        for view in self._views.values():
-            view.pop(uid, None)
-        for waiting in self._waiting.values():
+        self._selecting.discard(uid)
+        for view in self._views:
+            self._show_in(view, uid, None, None)
+
+    def _show_in(self, view: View, uid: str, facts: PodFacts | None, waits: PodSeen | None) -> None:
+        """A pod is so in a view from now on (None: not in it), and waits there if `waits`."""
+        pods, waiting = self._views[view], self._waiting[view]
+        if facts != pods.get(uid):
+            self._journals[view].note("pods", uid)
+        if facts is None:
+            pods.pop(uid, None)
+        else:
+            pods[uid] = facts
+        if waits is not None or uid in waiting:
+            self._in_order.pop(view, None)
+        if waits is None:
             waiting.pop(uid, None)
+        else:
+            waiting[uid] = waits
 
     # --- what a session is given ----------------------------------------------------------------------------------------
 
@@ -234,9 +318,26 @@ class Mirror:
             priority_classes=tuple(kept.classes.values()),
         )
 
-    def waiting(self, view: View) -> Iterator[PodSeen]:
+    def pod_in(self, view: View, uid: str) -> PodFacts | None:
+        """A pod as one side sees it; None if it does not."""
+        return self._views[view].get(uid)
+
+    def groups_named(self, view: View, name: str) -> list[GroupFacts]:
+        """The groups of this namespaced name: one, none, or for a moment two."""
+        kept = self._kept.volcano_groups if view == VOLCANO else self._kept.native_groups
+        found = [kept[uid] for uid in self._groups[view].named(name)]
+        return [self._with_notes(each) for each in found] if view == VOLCANO else found
+
+    def given_twice(self, view: View) -> bool:
+        """Whether two groups have one name at the moment."""
+        return self._groups[view].twice > 0
+
+    def waiting(self, view: View) -> Sequence[PodSeen]:
         """The pods that wait for these schedulers, in the order of their names."""
-        return iter(sorted(self._waiting[view].values(), key=_name_of))
+        found = self._in_order.get(view)
+        if found is None:
+            found = self._in_order[view] = tuple(sorted(self._waiting[view].values(), key=_name_of))
+        return found
 
     def waits(self, view: View) -> bool:
         """Whether there is anything to decide: a pod without a place, or for Volcano a group that was not let in."""
@@ -252,7 +353,9 @@ class Mirror:
     @property
     def claims(self) -> dict[tuple[str, str], ClaimSeen]:
         """Claims by namespace and name."""
-        return {(each.namespace, each.name): each for each in self._kept.claims.values()}
+        if self._claims is None:
+            self._claims = {(each.namespace, each.name): each for each in self._kept.claims.values()}
+        return self._claims
 
     @property
     def namespaces(self) -> dict[str, dict[str, str]]:
@@ -270,14 +373,16 @@ class Mirror:
 
     def _volcano_groups(self) -> Iterator[GroupFacts]:
         """Groups with the annotations of the Volcano Job above them."""
-        for group in self._kept.volcano_groups.values():
-            notes = self._kept.notes.get(group.job.uid) if group.job is not None else None
-            yield msgspec.structs.replace(group, owner_annotations=notes) if notes else group
+        return map(self._with_notes, self._kept.volcano_groups.values())
+
+    def _with_notes(self, group: GroupFacts) -> GroupFacts:
+        notes = self._kept.notes.get(group.job.uid) if group.job is not None else None
+        return msgspec.structs.replace(group, owner_annotations=notes) if notes else group
 
     def _queues(self, groups: tuple[GroupFacts, ...]) -> Iterator[QueueFacts]:
         """The queues. Where they are not to be seen at all, those that groups name count as open and without limit."""
         yield from self._kept.queues.values()
-        if not self._kept.queues_listed and not self._kept.queues:
+        if self._guesses_queues:
             yield from (QueueFacts(name=name) for name in sorted({group.queue for group in groups}))
 
     # --- snapshots ------------------------------------------------------------------------------------------------------
@@ -312,6 +417,11 @@ _PLACES: Final[dict[tuple[str, str], str]] = {
     _JOB: "notes",
     _POD: "pods",
 }
+
+_GROUP_VIEWS: Final[dict[tuple[str, str], View]] = {_VOLCANO_GROUP: VOLCANO, _NATIVE_GROUP: OTHERS}
+_NOTED_AS: Final = {
+    _NODE: "nodes", _QUEUE: "queues", _CLASS: "queues", _CLAIM: "beside"
+}  # fmt: skip
 
 _Reader = Callable[[Mirror, ObjectChange, Any], Noted]
 _READERS: Final[dict[tuple[str, str], _Reader]] = {

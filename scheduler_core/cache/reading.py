@@ -17,6 +17,7 @@ from pipeline.records.shapes.group import NativeGroup, VolcanoGroup
 from pipeline.records.shapes.node import Node
 from pipeline.records.shapes.pod import Pod
 from pipeline.records.shapes.queue import Queue
+from scheduler_core.cache import relating
 from scheduler_core.model.facts import (
     ContainerFacts,
     GroupFacts,
@@ -156,7 +157,7 @@ def pod(shape: Pod, job: JobRef | None) -> PodSeen:
         node=spec.node_name or "",
         deleting=meta.deletion_timestamp is not None,
         victim=meta.deletion_timestamp is not None and _preempted(shape),
-        containers=tuple(_asked(spec.containers, spec.init_containers)),
+        containers=tuple(ContainerFacts(_requests(each)) for each in _staying(spec.containers, spec.init_containers)),
         init_containers=tuple(
             ContainerFacts(_requests(each)) for each in spec.init_containers or () if not _stays(each)
         ),
@@ -164,10 +165,10 @@ def pod(shape: Pod, job: JobRef | None) -> PodSeen:
         labels=meta.labels or {},
         annotations=notes,
         node_selector=spec.node_selector or {},
-        affinity=spec.affinity,
+        affinity=relating.own_labels(spec.affinity, meta.labels or {}),
         tolerations=tuple(spec.tolerations or ()),
         spread=tuple(spec.topology_spread_constraints or ()),
-        ports=tuple(_ports(spec.containers or ())),
+        ports=tuple(_ports(_staying(spec.containers, spec.init_containers))),
         priority=spec.priority,
         priority_class=spec.priority_class_name or "",
         preemption_policy=spec.preemption_policy or "",
@@ -216,9 +217,10 @@ def _stays(container: Container) -> bool:
     return container.restart_policy == "Always"
 
 
-def _asked(containers: list[Container] | None, init: list[Container] | None) -> Iterable[ContainerFacts]:
-    yield from (ContainerFacts(_requests(each)) for each in containers or ())
-    yield from (ContainerFacts(_requests(each)) for each in init or () if _stays(each))
+def _staying(containers: list[Container] | None, init: list[Container] | None) -> Iterable[Container]:
+    """All that run at the same time: containers, and sidecars."""
+    yield from containers or ()
+    yield from (each for each in init or () if _stays(each))
 
 
 def _requests(container: Container) -> Quantities:

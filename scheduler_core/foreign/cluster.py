@@ -1,4 +1,4 @@
-"""A cluster as kube-scheduler sees it, opened once for all pods that wait.
+"""A cluster as kube-scheduler sees it, opened once and then kept: pods come and go, and everything else stands.
 
 It differs from what a session of Volcano's works on in three things. A node that is not ready is as good as any: only its
 taints keep pods away. Room that is being given back is not free before it is. And a pod that was promised a node (its
@@ -8,7 +8,7 @@ for a while (`held`), and taken off (`without`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -20,8 +20,8 @@ from pipeline.records.matching import Obstacle, Traits
 from pipeline.records.shapes.pod import Toleration
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.world import World
-from scheduler_core.model import snapshot, status
-from scheduler_core.model.facts import ClusterFacts, NodeFacts
+from scheduler_core.model import amounts, snapshot, status
+from scheduler_core.model.facts import ClusterFacts, NodeFacts, PodFacts
 from scheduler_core.model.nodes import Bools
 from scheduler_core.model.policy import PluginChoice, Policy
 from scheduler_core.model.tasks import NOWHERE, Task
@@ -34,6 +34,9 @@ _FILTERS = PluginChoice(Predicates.name, frozenset({"predicate"}), {UNDONE: "bac
 _POLICY = Policy(NAME, (), ((_FILTERS,),))
 OBSTACLES: Final[tuple[Obstacle, ...]] = ("not_ready", "unschedulable", "tainted")
 """What closes a node that is wanted, the easiest to mend first."""
+_MOST_CHANGES: Final = 50_000
+_MOST_NOTES: Final = 500_000
+"""Changes of pods, and of rows, after which all is made anew: labels and classes are never forgotten one by one."""
 Place = tuple[Task, int]
 """A task, and the row on which it counts."""
 
@@ -45,29 +48,79 @@ class Cluster:
     def __init__(self, world: World) -> None:
         facts = world.facts
         nodes = tuple(each if each.ready else msgspec.structs.replace(each, ready=True) for each in facts.nodes)
-        self.session = Session(
-            snapshot.build(ClusterFacts(nodes=nodes, pods=facts.pods)), _POLICY, {Predicates.name: Predicates}, 0
-        )
-        self.world = world
-        self.seen: dict[str, PodSeen] = {each.facts.uid: each for each in world.waiting}
+        shown = ClusterFacts(nodes=nodes, pods=facts.pods)
+        self.session = Session(snapshot.build(shown), _POLICY, {Predicates.name: Predicates}, 0)
+        self._reader = snapshot.Reader(self.session.snapshot, shown)
         self.tasks = self.session.snapshot.tasks
         self.table = self.session.nodes
         self.names = self.table.names
+        self.version = 0
+        """Moves when something on a node has changed for good."""
+        self._taken_in = 0
+        self._keeps_ports = any(cls.ports for cls in self.session.snapshot.classes.all)
         by_name = {node.name: node for node in facts.nodes}
         self.closed = _Closed([_traits(by_name[name]) for name in self.names])
-        self._promised = [
-            (self.tasks[uid], self.table.rows[each.facts.nominated_node])
-            for uid, each in sorted(self.seen.items())
-            if each.facts.nominated_node in self.table.rows
-        ]
+        self._look(world)
+
+    def _look(self, world: World) -> None:
+        """Takes over who waits, and what is beside nodes and pods."""
+        self.world = world
+        self.seen: dict[str, PodSeen] = {each.facts.uid: each for each in world.waiting}
+        nominated = sorted(uid for uid, each in self.seen.items() if each.facts.nominated_node in self.table.rows)
+        self._promised = [(self.tasks[uid], self.table.rows[self.seen[uid].facts.nominated_node]) for uid in nominated]
+
+    # --- pods come and go --------------------------------------------------------------------------------------------
+
+    def follow(self, world: World, changed: Mapping[str, PodFacts | None]) -> bool:
+        """Takes in that these pods are now so, or gone (None); nodes are as before. False if that cannot be done with
+        what stands, so that all must be made anew."""
+        self._taken_in += len(changed)
+        if self._taken_in > _MOST_CHANGES or self.table.changed > _MOST_NOTES:
+            return False
+        pods = [each for each in changed.values() if each is not None]
+        lists = (container.requests for pod in pods for container in (*pod.containers, *pod.init_containers))
+        named = amounts.names_in(lists) | amounts.names_in(pod.overhead for pod in pods)
+        if not named <= self.session.axis.index.keys():
+            return False
+        if not all(self._follow_one(uid, facts) for uid, facts in changed.items()):
+            return False
+        self.session.snapshot.mistakes.clear()  # Volcano's side tells them
+        self._look(world)
+        return True
+
+    def _follow_one(self, uid: str, facts: PodFacts | None) -> bool:
+        before = self.tasks.pop(uid, None)
+        if before is not None and _seated(before):
+            self.session.tell_deallocated(before)
+            self.table.hold(before.row, before, -1)
+            self.version += 1
+        if facts is None:
+            return True
+        task = self.tasks[uid] = self._reader.task(facts)
+        if (task.cls.selects and not self.session.relations.active) or (task.cls.ports and not self._keeps_ports):
+            return False  # nobody had asked for this before, so nobody kept count of it
+        if _seated(task):
+            self.table.hold(task.row, task)
+            self.session.tell_allocated(task)
+            self.version += 1
+        return True
+
+    # --- for a while -------------------------------------------------------------------------------------------------
 
     def promised(self, task: Task) -> list[Place]:
         """The places that this task has to leave free: those promised to others of its priority and above."""
+        if not self._promised:
+            return []
         return [
             (each, row)
             for each, row in self._promised
             if each is not task and each.row == NOWHERE and each.pod_priority >= task.pod_priority
         ]
+
+    @property
+    def promises(self) -> tuple[tuple[str, int], ...]:
+        """Who was promised which row."""
+        return tuple((task.uid, row) for task, row in self._promised)
 
     def on(self, row: int) -> list[Task]:
         """The pods on a node, as they are now."""
@@ -109,6 +162,10 @@ class Cluster:
         self.session.tell_deallocated(task)
         self.table.hold(task.row, task, -1)
         task.row, task.status = NOWHERE, status.PENDING
+
+
+def _seated(task: Task) -> bool:
+    return task.row != NOWHERE and task.status in status.ON_NODE
 
 
 class _Closed:

@@ -15,51 +15,64 @@ import msgspec
 from pipeline.records import reasons
 from pipeline.records.decisions import Decision, FailureSet
 from pipeline.records.jobs import JobRef
-from scheduler_core.cache.mirror import Mirror
 from scheduler_core.cache.reading import PodSeen
-from scheduler_core.foreign import gangs, lacking, preemption, texts, world
+from scheduler_core.foreign import gangs, lacking, preemption, texts
 from scheduler_core.foreign.cluster import NAME, Cluster
-from scheduler_core.foreign.filters import Filters, Judged, place_of
+from scheduler_core.foreign.filters import Filters, place_of
 from scheduler_core.foreign.gangs import Gang
+from scheduler_core.foreign.judged import Judged
 from scheduler_core.foreign.reasons import Leading, Reasons
 from scheduler_core.foreign.world import World
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
+from scheduler_core.session.codes import FITS
 
-
-def decide(mirror: Mirror, session_ms: int) -> list[Decision]:
-    """The decisions on what a mirror knows, at a time of the log."""
-    return explain(world.of_mirror(mirror), session_ms)
+_MOST_KNOWN = 50_000
+"""Explanations that are kept."""
 
 
 def explain(known: World, session_ms: int) -> list[Decision]:
     """One attribution for each pod that waits, in the order of their names; none while nothing waits."""
-    if not known.waiting:
-        return []
-    found = Explaining(Cluster(known), session_ms)
-    decisions = {each.task: each for each in found.all()}
-    return [decisions[task] for task in sorted(decisions, key=str)]
+    return Explaining(Cluster(known)).at(session_ms) if known.waiting else []
 
 
 def message(known: World, uid: str) -> str:
     """What kube-scheduler would write about a pod that waits, after an attempt at it on what is known; empty if a node
     takes it, or if it would not be tried."""
-    found = Explaining(Cluster(known), 0)
-    return found.message(uid)
+    return Explaining(Cluster(known)).message(uid)
 
 
 class Explaining:
-    """The explanation of one cluster at one time."""
+    """The explanation of one cluster, at one time after another; what nothing has touched is not explained again."""
 
-    def __init__(self, cluster: Cluster, session_ms: int) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.filters = Filters(cluster)
         self.reasons = Reasons(cluster, self.filters)
+        self.session_ms = 0
+        self._alike: Counter[tuple[str, int]] = Counter()
+        self._known: dict[tuple[object, ...], Decision] = {}
+        self._gangs: dict[str, tuple[tuple[object, ...], list[Decision]]] = {}
+        self._known_of: tuple[object, ...] = ()
+
+    def at(self, session_ms: int) -> list[Decision]:
+        """One attribution for each pod that waits now, in the order of their names."""
+        cluster = self.cluster
         self.session_ms = session_ms
         self._alike = Counter(_kind_of(cluster.tasks[uid], seen) for uid, seen in cluster.seen.items())
-        self._known: dict[tuple[object, ...], Decision] = {}
+        now = (cluster.version, cluster.promises)
+        if now != self._known_of or len(self._known) > _MOST_KNOWN:
+            self.forget()
+            self._known_of = now
+        found = {each.task: each for each in self._all()}
+        return [found[task] for task in sorted(found, key=str)]
 
-    def all(self) -> Iterator[Decision]:
+    def forget(self) -> None:
+        """Something beside the pods has changed: everything is explained again."""
+        self._known.clear()
+        self._gangs.clear()
+
+    def _all(self) -> Iterator[Decision]:
         """Decisions on all pods that wait; members of one group one after the other."""
         groups = gangs.of_cluster(self.cluster)
         for uid, seen in self.cluster.seen.items():
@@ -78,7 +91,7 @@ class Explaining:
         gang = gangs.of_cluster(self.cluster).get(seen.native_group)
         if gang is None or (gang.facts is not None and not gang.minimum):
             judged = self.filters.judge(task)
-            return "" if judged.fits.any() else texts.of_pod(self.cluster, self.filters, task, judged)
+            return "" if judged.any_fits else texts.of_pod(self.cluster, self.filters, task, judged)
         if gang.incomplete or gang.facts is None or seen.facts.gates:
             return ""
         return self._message_of_member(gang, task)
@@ -102,7 +115,7 @@ class Explaining:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._by_nodes(task, self.filters.judge(task), self._alike[_kind_of(task, seen)])
-        return msgspec.structs.replace(known, job=_job_of(seen), task=task.key)
+        return msgspec.structs.replace(known, job=_job_of(seen), task=task.key, session_ms=self.session_ms)
 
     def _key(self, task: Task, seen: PodSeen) -> tuple[object, ...]:
         labels = frozenset(task.labels.items()) if self.cluster.session.relations.active else None
@@ -120,7 +133,7 @@ class Explaining:
             return self._decision(seen, victims, node=task.nominated)
         leading = self.reasons.of(task, judged, alike)
         if leading is None:
-            nodes = int(judged.fits.sum())
+            nodes = sum(nodes for code, nodes in judged.firsts if code == FITS)
             why = Why(reasons.SCHEDULER_BACKLOG, "not_tried", message=f"{nodes} nodes take it as they are")
             return self._decision(seen, why)
         return self._refused(task, judged, leading, alike)
@@ -129,20 +142,19 @@ class Explaining:
         why, said = leading.why, texts.of_filters(self.filters, judged)
         message = f"{why.message}; {said}" if why.message and not judged.early else said
         found = self._decision(self.cluster.seen[task.uid], msgspec.structs.replace(why, message=message))
-        found.nodes, found.total_nodes = leading.nodes, len(judged.first)
+        found.nodes, found.total_nodes = leading.nodes, judged.total
         if not judged.early:
             found.failure_sets = tuple(self._sets(judged))
             found.helps = (*self._room(task, why, alike), *lacking.helps(self.cluster, self.filters, task, judged, why))
         return found
 
     def _room(self, task: Task, why: Why, alike: int) -> tuple[str, ...]:
-        return lacking.room(self.cluster, self.reasons.opened(task), task, why, alike)
+        return lacking.room(self.cluster, self.reasons, task, why, alike)
 
     def _sets(self, judged: Judged) -> list[FailureSet]:
         """Nodes by what refuses them, most nodes first, then in the order of the filters."""
         found = [
-            FailureSet(tuple(check.name for check in self.filters.failed(code)), nodes)
-            for code, nodes in Counter(judged.first.tolist()).items()
+            FailureSet(tuple(check.name for check in self.filters.failed(code)), nodes) for code, nodes in judged.firsts
         ]
         return sorted(found, key=lambda each: (-each.nodes, place_of(each.filters[0]), each.filters))
 
@@ -170,7 +182,13 @@ class Explaining:
                 why = Why(reasons.GANG_INCOMPLETE, "members_missing", message=said)
                 yield self._decision(self.cluster.seen[task.uid], why)
         elif gang.minimum:
-            yield from self._complete(gang)
+            members = tuple(self.cluster.seen[task.uid] for task in gang.waiting)
+            now = (gang.facts, gang.bound, members)
+            before, told = self._gangs.get(gang.name, ((), []))
+            if before != now:
+                told = list(self._complete(gang))
+                self._gangs[gang.name] = (now, told)
+            yield from (msgspec.structs.replace(each, session_ms=self.session_ms) for each in told)
 
     def _complete(self, gang: Gang) -> Iterator[Decision]:
         kinds = Counter(task.cls.number for task in gang.waiting)

@@ -16,8 +16,7 @@ scheduler refused although no other filter refuses these nodes is taken to have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -25,10 +24,11 @@ from pipeline.records import matching, reasons
 from pipeline.records.matching import Obstacle
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.model.nodes import Bools, Codes
+from scheduler_core.foreign.columns import Mark, Short, Wish, Wished
+from scheduler_core.foreign.judged import Judged, Kind, distinct
+from scheduler_core.model.nodes import Bools, Ints
 from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
-from scheduler_core.model.resources import PODS
-from scheduler_core.model.tasks import Task
+from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.plugins import predicates
 from scheduler_core.plugins.predicates import Predicates
 from scheduler_core.session.codes import FITS, NOT_READY
@@ -61,27 +61,6 @@ _OF_OBSTACLE: Final[dict[Obstacle, Check]] = {
 }
 
 
-Refused = tuple[Check, Bools, Bools]
-"""A check, the rows it refuses, and those among them that no eviction opens."""
-
-
-class Judged(NamedTuple):
-    """What nodes say of a pod, by row; FITS where they take it. `early`: words of a PreFilter that ended it, else empty.
-
-    `never` marks nodes on which no eviction helps: the first filter that refuses is not about pods that could go.
-    """
-
-    first: Codes
-    joint: Codes
-    never: Bools
-    early: str = ""
-
-    @property
-    def fits(self) -> Bools:
-        found: Bools = self.first == FITS
-        return found if not self.early else np.zeros_like(found)
-
-
 class Filters:
     """The filters on one cluster."""
 
@@ -92,13 +71,19 @@ class Filters:
         found = cluster.session.plugin(Predicates.name)
         assert isinstance(found, Predicates)
         self._predicates = found
+        self._wished: dict[bytes, Wished] = {}
+        self._short: dict[int, Short] = {}
+        self._failed: dict[int, tuple[Check, ...]] = {}
 
     def failed(self, code: int) -> tuple[Check, ...]:
         """The checks in a code."""
-        return tuple(
-            short_of(check.name.partition("/")[2]) if check.name == "NodeResourcesFit/pods" else check
-            for check in self.codes.failed(code)
-        )
+        found = self._failed.get(code)
+        if found is None:
+            found = self._failed[code] = tuple(
+                short_of(check.name.partition("/")[2]) if check.name == "NodeResourcesFit/pods" else check
+                for check in self.codes.failed(code)
+            )
+        return found
 
     def judge(self, task: Task, *, promises: bool = True) -> Judged:
         """All nodes for a task that waits. Without `promises` places of nominated pods count as free."""
@@ -108,43 +93,52 @@ class Filters:
             return alone
         with self.cluster.held(others):
             beside = self._judge(task)
-        rows = np.zeros(len(self.table), dtype=np.bool_)
-        rows[[row for _, row in others]] = True
-        first, joint, never = alone.first.copy(), alone.joint.copy(), alone.never.copy()
-        rows &= beside.first != FITS
-        first[rows], joint[rows], never[rows] = beside.first[rows], beside.joint[rows], beside.never[rows]
-        return Judged(first, joint, never)
+        rows = sorted({row for _, row in others if beside.refused_at(row)})
+        return alone.replaced(rows, beside) if rows else alone
 
     def _judge(self, task: Task) -> Judged:
         seen = self.cluster.seen[task.uid]
-        first: Codes = np.zeros(len(self.table), dtype=np.uint64)
-        joint: Codes = np.zeros(len(self.table), dtype=np.uint64)
-        never: Bools = np.zeros(len(self.table), dtype=np.bool_)
         early = self._early(seen)
         if early:
-            return Judged(first, joint, never, early)
-        for step in self._steps(task):
-            undecided = first == FITS
-            for check, refused, final in step:
-                mark = np.uint64(self._bit(check))
-                first[undecided & refused] |= mark
-                never |= undecided & final
-                if check not in (predicates.CORDON, predicates.TAINT):
-                    joint[refused] |= mark
+            nothing: Ints = np.zeros(len(self.table), dtype=np.int64)
+            return Judged([Kind(FITS, FITS, False, False)], [len(self.table)], nothing, early)
+        wished, short = self.wished(task.cls), self._short_of(task)
+        looked = sorted(self._predicates.table_filters(task) or (), key=lambda found: _PLACE[found[0].name])
+        width, numbers = short.bound, wished.of_row.astype(np.int64)
+        numbers *= width
+        numbers += short.of_row()
+        bound = width * len(wished.kinds)
+        for at, (_, refused) in enumerate(looked):
+            numbers += refused * (bound << at)
+        values, nodes, of_row = distinct(numbers, bound << len(looked))
         unseen = _unseen(seen)
-        if unseen is not None:
-            rest = first == FITS
-            never |= rest
-            for codes in (first, joint):
-                codes[rest] |= np.uint64(self._bit(unseen))
-        for check, refused in self._obstacles(task):
-            joint[refused] |= np.uint64(self._bit(check))
-        return Judged(first, joint, never)
+        kinds = []
+        for value in values:
+            others = [check for at, (check, _) in enumerate(looked) if value // bound >> at & 1]
+            rest = value % bound
+            kinds.append(self._kind(wished.kinds[rest // width], short, rest % width, others, unseen))
+        return Judged(kinds, nodes, of_row)
+
+    def _kind(self, wish: Wish, short: Short, number: int, others: list[Check], unseen: Check | None) -> Kind:
+        """What is true of nodes of which these parts are true; `others` in the order of the filters."""
+        lacks = short.code(number)
+        first, joint, never = wish.first, wish.joint | lacks, wish.never
+        for check in others:
+            joint |= self._bit(check)
+        if first == FITS:
+            before = next((check for check in others if _PLACE[check.name] < _RESOURCES), None)
+            after = next((check for check in others if _PLACE[check.name] > _RESOURCES), None)
+            met = before or (after if not lacks else None)
+            if met is not None:
+                first, never = self._bit(met), met.code == UNRESOLVABLE
+            elif lacks:
+                first, never = lacks, short.never(number)
+            elif unseen is not None:
+                first, never = self._bit(unseen), True
+                joint |= first
+        return Kind(first, joint, wish.opened, never)
 
     def _bit(self, check: Check) -> int:
-        name, _, resource = check.name.partition("/")
-        if name == ORDER[_RESOURCES] and resource:
-            return self.codes.resource_bit(self.cluster.session.axis.index[resource])
         return self.codes.bit(check)
 
     # --- before any node ---------------------------------------------------------------------------------------------
@@ -164,37 +158,47 @@ class Filters:
 
     # --- node by node ------------------------------------------------------------------------------------------------
 
-    def _steps(self, task: Task) -> Iterator[list[Refused]]:
-        """What is refused, check by check in the order of the filters; resources are one step."""
-        named = matching.names_wanted(task.cls.wants)
+    def wished(self, cls: TaskClass) -> Wished:
+        """What labels, names and taints of all nodes say to a class."""
+        found = self._wished.get(cls.wants.key)
+        if found is None:
+            found = self._wished[cls.wants.key] = self._wish(cls)
+        return found
+
+    def _wish(self, cls: TaskClass) -> Wished:
+        marks: list[tuple[Mark, Bools]] = []
+        named = matching.names_wanted(cls.wants)
         if named is not None:
-            yield [_refused(CUT, np.array([name not in named for name in self.cluster.names], dtype=np.bool_))]
-        by_filter: list[list[tuple[Check, Bools]]] = [[] for _ in ORDER]
-        for check, refused in (
-            *self._predicates.fixed_filters(task.cls), *(self._predicates.table_filters(task) or ()),
-        ):  # fmt: skip
-            by_filter[_PLACE[check.name]].append((check, refused))
-        for place, found in enumerate(by_filter):
-            if place == _RESOURCES:
-                yield list(self._short(task))
-            yield from ([_refused(check, refused)] for check, refused in found)
+            cut: Bools = np.array([name not in named for name in self.cluster.names], dtype=np.bool_)
+            marks.append((Mark(CUT, self._bit(CUT), counted=True, told=True), cut))
+        for check, refused in sorted(self._predicates.fixed_filters(cls), key=lambda found: _PLACE[found[0].name]):
+            told = check not in (predicates.CORDON, predicates.TAINT)  # an obstacle stands for each of these
+            marks.append((Mark(check, self._bit(check), counted=True, told=told), refused))
+        closed = self.cluster.closed
+        for kind, rows in closed.each(cls.wants.tolerations).items():
+            check = _OF_OBSTACLE[kind]
+            marks.append((Mark(check, self._bit(check), counted=False, told=True), rows))
+        wanted = self.table.by_label.wanted(cls.wants)
+        hardest = closed.hardest(cls.wants.tolerations)
+        opened: Bools = wanted & ~np.any(list(hardest.values()), axis=0)
+        return Wished(marks, opened, _why_closed(wanted, hardest))
 
-    def _short(self, task: Task) -> Iterator[Refused]:
-        """Every short resource. One of which the node never had enough makes its whole refusal final."""
-        cells = self.table.settle()
-        needs = [(place, amount) for place, amount in task.cls.needs if amount > 0]
-        final: Bools = np.zeros(len(self.table), dtype=np.bool_)
-        for place, amount in needs:
-            if place != PODS:
-                final |= cells.alloc[place] < amount
-        for place, amount in needs:
-            short: Bools = cells.idle[place] < amount
-            yield short_of(self.cluster.session.axis.names[place]), short, short & final
+    def _short_of(self, task: Task) -> Short:
+        demand = task.cls.demand
+        found = self._short.get(demand.number)
+        if found is None:
+            bits = {place: self.codes.resource_bit(place) for place, amount in demand.needs if amount > 0}
+            found = self._short[demand.number] = Short(self.table, demand, bits)
+        return found
 
-    def _obstacles(self, task: Task) -> Iterator[tuple[Check, Bools]]:
-        """What keeps the pod away from nodes, each taint as what it stands for."""
-        for kind, rows in self.cluster.closed.each(task.cls.wants.tolerations).items():
-            yield _OF_OBSTACLE[kind], rows
+
+def _why_closed(wanted: Bools, hardest: dict[Obstacle, Bools]) -> tuple[str, int]:
+    """The reason where no node is open (rule P1), and the nodes for which it holds."""
+    for kind, rows in hardest.items():
+        nodes = int(np.count_nonzero(wanted & rows))
+        if nodes:
+            return _OF_OBSTACLE[kind].reason, nodes
+    return reasons.NODE_AFFINITY, int(np.count_nonzero(~wanted))
 
 
 def _unseen(seen: PodSeen) -> Check | None:
@@ -213,7 +217,3 @@ def short_of(resource: str) -> Check:
     """The check that a node has enough of a resource."""
     text = "Too many pods" if resource == "pods" else f"Insufficient {resource}"
     return Check(f"NodeResourcesFit/{resource}", UNSCHEDULABLE, text, reasons.INSUFFICIENT_RESOURCE)
-
-
-def _refused(check: Check, rows: Bools) -> Refused:
-    return check, rows, rows if check.code == UNRESOLVABLE else np.zeros_like(rows)

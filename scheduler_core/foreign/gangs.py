@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.filters import Filters
+from scheduler_core.foreign.judged import Judged
 from scheduler_core.model.facts import GroupFacts
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Task
@@ -60,7 +61,7 @@ def of_cluster(cluster: Cluster) -> dict[str, Gang]:
             gang = found.setdefault(seen.native_group, Gang(seen.native_group, facts.get(seen.native_group), []))
             if not seen.facts.gates:
                 gang.waiting.append(cluster.tasks[uid])
-    for pod in cluster.world.facts.pods:
+    for pod in cluster.world.facts.pods if found else ():
         gang_of = found.get(pod.group)
         if gang_of is not None and not pod.deleting and pod.phase not in _ENDED:
             gang_of.alive += 1
@@ -90,7 +91,7 @@ def _next(cluster: Cluster, filters: Filters, found: Tried) -> None:
     """Tries the next member."""
     task = found.left.pop(0)
     judged = filters.judge(task)
-    if judged.fits.any():
+    if judged.any_fits:
         cluster.put(task, _roomiest(cluster, task, judged))
         found.fitting.append(task)
         found.scheduled += 1

@@ -6,12 +6,11 @@ them counts places: how many the job needs, how many there are, and on how many 
 
 from __future__ import annotations
 
-import numpy as np
-
 from pipeline.records import reasons
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.foreign.filters import Filters, Judged
-from scheduler_core.model.nodes import Bools, Codes
+from scheduler_core.foreign.filters import Filters
+from scheduler_core.foreign.judged import Judged
+from scheduler_core.foreign.reasons import Reasons
 from scheduler_core.model.refusal import Blocker, Report
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
@@ -24,53 +23,46 @@ _LACKS = (reasons.INSUFFICIENT_RESOURCE, reasons.FRAGMENTATION)
 def helps(cluster: Cluster, filters: Filters, task: Task, judged: Judged, why: Why) -> tuple[str, ...]:
     """At most three changes, each of which makes at least one node fit."""
     report = Report(
-        counts=tuple(_pairs(judged.joint)),
-        total=len(judged.joint),
-        usable=len(judged.joint),
+        counts=tuple(judged.joints),
+        total=judged.total,
+        usable=judged.total,
         blockers=tuple(_blockers(cluster, filters, task, judged)),
         why=why,
-        unresolvable=judged.never,
+        unresolvable=None,
     )
     if why.detail == "never_fits" and not report.blockers:
         return ()
     return helps_.of_report(report, cluster.session.axis, filters.codes, cluster.names)
 
 
-def room(cluster: Cluster, opened: Bools, task: Task, why: Why, alike: int) -> tuple[str, ...]:
+def room(cluster: Cluster, reasons_: Reasons, task: Task, why: Why, alike: int) -> tuple[str, ...]:
     """What is missing of a resource, on the open nodes: the places for so many tasks alike, or one that is large enough."""
     if why.reason not in _LACKS:
         return ()
     axis = cluster.session.axis
     place = axis.index[why.resource]
     asked = int(task.cls.request.values[place])
+    there = reasons_.room(task, place)
     if why.detail == "never_fits":
-        most = helps_.amount(axis, place, int(cluster.table.alloc[place][opened].max()))
+        most = helps_.amount(axis, place, there.most)
         much = helps_.amount(axis, place, asked)
         return (f"no node that it may use has more than {most} {why.resource}; it asks for {much}",)
-    free = np.maximum(cluster.table.settle().idle[place][opened], 0)
-    exist = int((free // asked).sum())
-    partly = int(np.count_nonzero((free > 0) & (free < asked)))
     amount = helps_.amount(axis, place, asked)
     needed = f"{alike} places with {amount} free {why.resource} are needed" if alike > 1 else (
         f"1 place with {amount} free {why.resource} is needed"
     )  # fmt: skip
-    return (f"{needed}; {exist} exist; {partly} nodes are partly free",)
-
-
-def _pairs(codes: Codes) -> list[tuple[int, int]]:
-    values, counts = np.unique(codes, return_counts=True)
-    return sorted(zip(values.tolist(), counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    return (f"{needed}; {there.places} exist; {there.partly} nodes are partly free",)
 
 
 def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) -> list[Blocker]:
     """Every check that alone keeps nodes shut, the smallest change first."""
     found = []
     idle = cluster.table.settle().idle
-    for code, nodes in _pairs(judged.joint):
+    for code, nodes in judged.joints:
         failed = filters.failed(code) if code != FITS else ()
         if len(failed) != 1:
             continue
-        rows = np.flatnonzero(judged.joint == np.uint64(code))
+        rows = judged.rows_of(code)
         places = filters.codes.places(code)
         if not places:
             found.append(Blocker(failed[0], nodes, row=int(rows[0])))

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.filters import Filters
+from scheduler_core.foreign.judged import Judged
 from scheduler_core.model import status
 from scheduler_core.model.tasks import Task
 from scheduler_core.session.codes import FITS

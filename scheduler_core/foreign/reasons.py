@@ -18,19 +18,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pipeline.records import reasons
-from pipeline.records.matching import Obstacle
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.filters import Filters
+from scheduler_core.foreign.judged import Judged
 from scheduler_core.model.nodes import Bools
 from scheduler_core.model.resources import MEMORY, PODS
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 
-_OF_OBSTACLE: Final[dict[Obstacle, str]] = {
-    "not_ready": reasons.NODE_NOT_READY,
-    "unschedulable": reasons.NODE_UNSCHEDULABLE,
-    "tainted": reasons.UNTOLERATED_TAINT,
-}
 _DEEPEST: Final = (
     reasons.POD_AFFINITY, reasons.POD_ANTI_AFFINITY, reasons.TOPOLOGY_SPREAD, reasons.VOLUME, reasons.DRA,
     reasons.PORT_CONFLICT, reasons.INSUFFICIENT_RESOURCE,
@@ -44,6 +39,17 @@ class Leading(NamedTuple):
     nodes: int
 
 
+class Room(NamedTuple):
+    """What the open nodes have of a resource: what is `free` in all, `places` there for so much, places `when_empty`, nodes
+    `partly` free but not enough, and the `most` that one of them has."""
+
+    free: int
+    places: int
+    when_empty: int
+    partly: int
+    most: int
+
+
 class Reasons:
     """Picks reasons on one cluster."""
 
@@ -51,47 +57,35 @@ class Reasons:
         self.cluster = cluster
         self.filters = filters
         self.table = cluster.table
+        self._large: dict[tuple[bytes, int], int] = {}
+        self._rooms: dict[tuple[bytes, int, int], Room] = {}
+        self._counted = -1
 
     def of(self, task: Task, judged: Judged, alike: int) -> Leading | None:
         """The reason of a task; None if a node takes it. `alike`: unplaced pods of its job that ask the same, with it."""
         if judged.early:
             return Leading(Why(reasons.VOLUME, message=judged.early), len(self.table))
-        if judged.fits.any():
+        if judged.any_fits:
             return None
         if not len(self.table):
             return Leading(Why(reasons.NODE_AFFINITY, message="there is no node"), 0)  # of none, none matches
-        opened, closed = self._wanted(task)
-        if not opened.any():
-            return closed
-        return self._of_open(task, judged, opened, alike)
+        wished = self.filters.wished(task.cls)
+        if not any(kind.opened for kind in wished.kinds):
+            reason, nodes = wished.closed
+            return Leading(Why(reason), nodes)
+        return self._of_open(task, judged, alike)
 
-    def opened(self, task: Task) -> Bools:
-        """Nodes that the task wants and that nothing closes."""
-        return self._wanted(task)[0]
-
-    def _wanted(self, task: Task) -> tuple[Bools, Leading]:
-        """The open nodes, and the reason if there is none."""
-        wants = task.cls.wants
-        wanted = self.table.by_label.wanted(wants)
-        closed = self.cluster.closed.hardest(wants.tolerations)
-        opened: Bools = wanted & ~np.any(list(closed.values()), axis=0)
-        for kind, rows in closed.items():
-            nodes = int(np.count_nonzero(wanted & rows))
-            if nodes:
-                return opened, Leading(Why(_OF_OBSTACLE[kind]), nodes)
-        return opened, Leading(Why(reasons.NODE_AFFINITY), int(np.count_nonzero(~wanted)))
-
-    def _of_open(self, task: Task, judged: Judged, opened: Bools, alike: int) -> Leading:
+    def _of_open(self, task: Task, judged: Judged, alike: int) -> Leading:
         nodes: dict[str, int] = {}
         short: dict[str, int] = {}
-        for code in judged.first[opened].tolist():
+        for code, number in judged.open_firsts:
             checks = self.filters.failed(code)
             for reason in {check.reason for check in checks}:
-                nodes[reason] = nodes.get(reason, 0) + 1
+                nodes[reason] = nodes.get(reason, 0) + number
             for check in checks:
                 if check.reason == reasons.INSUFFICIENT_RESOURCE:
                     resource = check.name.partition("/")[2]
-                    short[resource] = short.get(resource, 0) + 1
+                    short[resource] = short.get(resource, 0) + number
         reason = next((each for each in _DEEPEST if each in nodes), "")
         if not reason:  # refused by a taint or cordon that the node has no more trace of here
             return Leading(Why(reasons.UNKNOWN), 0)
@@ -99,33 +93,57 @@ class Reasons:
             return Leading(Why(reason), nodes[reason])
         place = self._worst(short)
         name = self.cluster.session.axis.names[place]
-        return Leading(self._of_lack(task, opened, place, alike), short[name])
+        return Leading(self._of_lack(task, place, alike), short[name])
 
     def _worst(self, short: dict[str, int]) -> int:
         """The place of the resource that most nodes lack, extended ones before cpu and memory."""
         places = {self.cluster.session.axis.index[name]: nodes for name, nodes in short.items()}
         return max(places, key=lambda place: (places[place], place > PODS, -place))
 
-    def _of_lack(self, task: Task, opened: Bools, place: int, alike: int) -> Why:
-        axis, alloc = self.cluster.session.axis, self.table.alloc
-        never = self._too_large(task, opened)
+    def _of_lack(self, task: Task, place: int, alike: int) -> Why:
+        axis = self.cluster.session.axis
+        never = self._too_large(task)
         if never >= 0:
             asked = axis.whole(never, task.cls.request.values[never])
             return Why(reasons.INSUFFICIENT_RESOURCE, "never_fits", axis.names[never], asked=asked)
         asked = int(task.cls.request.values[place])
         others = self.cluster.promised(task)
-        if others and self.filters.judge(task, promises=False).fits.any():
+        if others and self.filters.judge(task, promises=False).any_fits:
             names = ", ".join(each.key for each, _ in others[:3])
             return Why(reasons.OUTRANKED, resource=axis.names[place], message=f"its place is promised to {names}")
-        free = np.maximum(self.table.settle().idle[place][opened], 0)
-        pieces = int((free // asked).sum())
-        if free.sum() >= asked * alike and int((alloc[place][opened] // asked).sum()) >= alike and pieces < alike:
+        room = self.room(task, place)
+        if room.free >= asked * alike and room.when_empty >= alike and room.places < alike:
             return Why(reasons.FRAGMENTATION, resource=axis.names[place], asked=axis.whole(place, asked))
         return Why(reasons.INSUFFICIENT_RESOURCE, resource=axis.names[place], asked=axis.whole(place, asked))
 
-    def _too_large(self, task: Task, opened: Bools) -> int:
+    def room(self, task: Task, place: int) -> Room:
+        """What the open nodes have of a resource for tasks that ask as much of it as this one."""
+        asked = int(task.cls.request.values[place])
+        if self._counted != self.table.changed:
+            self._rooms.clear()
+            self._counted = self.table.changed
+        key = (task.cls.wants.key, place, asked)
+        found = self._rooms.get(key)
+        if found is None:
+            opened = self.filters.wished(task.cls).opened
+            free = np.maximum(self.table.settle().idle[place][opened], 0)
+            whole = self.table.alloc[place][opened]
+            found = self._rooms[key] = Room(
+                int(free.sum()), int((free // asked).sum()), int((whole // asked).sum()),
+                int(np.count_nonzero((free > 0) & (free < asked))), int(whole.max()),
+            )  # fmt: skip
+        return found
+
+    def _too_large(self, task: Task) -> int:
         """The place of a resource of which no open node has enough even when empty, if so no open node can hold the task
         when empty; extended ones first. -1: one could."""
+        key = (task.cls.wants.key, task.cls.demand.number)
+        found = self._large.get(key)
+        if found is None:
+            found = self._large[key] = self._largest(task, self.filters.wished(task.cls).opened)
+        return found
+
+    def _largest(self, task: Task, opened: Bools) -> int:
         needs = [(place, amount) for place, amount in task.cls.needs if amount > 0]
         able = opened.copy()
         for place, amount in needs:

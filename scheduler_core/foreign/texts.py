@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from scheduler_core.foreign import preemption
 from scheduler_core.foreign.cluster import Cluster
-from scheduler_core.foreign.filters import Filters, Judged
+from scheduler_core.foreign.filters import Filters
+from scheduler_core.foreign.judged import Judged
 from scheduler_core.model.tasks import Task
 from scheduler_core.session.codes import FITS
 
@@ -19,17 +20,18 @@ from scheduler_core.session.codes import FITS
 def counts(filters: Filters, judged: Judged) -> Counter[str]:
     """Nodes by the words of the filter that refuses them; those that are short of two resources count in both."""
     found: Counter[str] = Counter()
-    for code in judged.first.tolist():
+    for code, nodes in judged.firsts:
         if code != FITS:
-            found.update(check.text for check in filters.failed(code))
+            for check in filters.failed(code):
+                found[check.text] += nodes
     return found
 
 
 def of_filters(filters: Filters, judged: Judged) -> str:
     """The part about the nodes."""
     if judged.early:
-        return f"0/{len(judged.first)} nodes are available: {judged.early}."
-    return _available(len(judged.first), counts(filters, judged))
+        return f"0/{judged.total} nodes are available: {judged.early}."
+    return _available(judged.total, counts(filters, judged))
 
 
 def of_pod(cluster: Cluster, filters: Filters, task: Task, judged: Judged) -> str:
@@ -46,7 +48,7 @@ def of_pod(cluster: Cluster, filters: Filters, task: Task, judged: Judged) -> st
         return (
             f"{said} preemption: found a potential placement for pod on node {found.node}, preempting {victims} victims"
         )
-    return f"{said} preemption: {_available(len(judged.first), found.counts)}"
+    return f"{said} preemption: {_available(judged.total, found.counts)}"
 
 
 def of_member(minimum: int, scheduled: int, remaining: int, *, fits: bool) -> str:

@@ -3,8 +3,7 @@
 Between two sessions most of a cluster is as it was. So the tables stand: what a session did is forgotten (only rows and jobs
 that it touched), then changed pods and groups are put in their places. That costs what has happened, not what there is.
 
-A change of anything else, a resource not named before, pods that look at other pods, and objects that cannot be meant as
-they stand, are rare, or are not worth the second way of doing it: then all is built anew. Either way a session sees what
+A change of anything else, and a resource not named before, are rare: then all is built anew. Either way a session sees what
 `snapshot.build` would have shown it; only the order inside dictionaries may differ, which decides nothing.
 """
 
@@ -21,8 +20,8 @@ from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import NOWHERE, Task
 
 T = TypeVar("T")
-_MOST_CLASSES = 20_000
-"""Classes are never forgotten one by one; with more than this all is built anew."""
+_MORE_CLASSES = 5_000
+"""Classes are never forgotten one by one; with so many more than there were all is built anew."""
 
 
 class Standing:
@@ -66,7 +65,7 @@ class Standing:
         small = standing is not None and not self._twice and self._may_stay(standing)
         if standing is not None and small:
             _reopen(standing)
-            small = self._take_in(standing)
+            self._take_in(standing)
         self._note_changes()
         if standing is None or not small:
             standing = self._snapshot = self._build()
@@ -80,7 +79,7 @@ class Standing:
         found = snapshot.build(facts)
         found.nodes.open()
         self._reader = snapshot.Reader(found, facts)
-        self._mistaken = {each.name for each in found.mistakes}
+        self._most_classes = len(found.classes.all) + _MORE_CLASSES
         self._loose: dict[str, set[str]] = {}
         for pod in self._pods.values():
             if pod.group and pod.group not in found.jobs:
@@ -95,9 +94,7 @@ class Standing:
 
     def _may_stay(self, standing: Snapshot) -> bool:
         """Whether the changes can be taken in as they are."""
-        if standing.outside or len(standing.classes.all) > _MOST_CLASSES:
-            return False
-        if any(cls.selects for cls in standing.classes.all):
+        if len(standing.classes.all) > self._most_classes:
             return False
         names = amounts.names_in(
             each.requests
@@ -106,29 +103,29 @@ class Standing:
             for each in (*pod.containers, *pod.init_containers)
         ) | amounts.names_in(pod.overhead for pod in self._changed_pods.values() if pod)
         names |= amounts.names_in(group.min_resources for group in self._changed_groups.values() if group)
-        if not names <= standing.axis.index.keys():
-            return False
-        return not self._mistaken or not any(self._was_mistaken(each) for each in self._old_objects())
+        return names <= standing.axis.index.keys()
 
-    def _old_objects(self) -> Iterable[PodFacts | GroupFacts]:
-        yield from (self._pods[uid] for uid in self._changed_pods if uid in self._pods)
-        yield from (self._groups[name] for name in self._changed_groups if name in self._groups)
-
-    def _was_mistaken(self, each: PodFacts | GroupFacts) -> bool:
-        return f"{each.namespace}/{each.name}" in self._mistaken
-
-    def _take_in(self, standing: Snapshot) -> bool:
-        """Puts all changes in their places; False if something turned up for which all must be built anew."""
-        mistakes = len(standing.mistakes)
+    def _take_in(self, standing: Snapshot) -> None:
+        """Puts all changes in their places."""
+        if standing.mistakes:
+            self._forget_mistakes(standing)
         for name, group in self._changed_groups.items():
             self._group(standing, name, group)
         for uid, pod in self._changed_pods.items():
             self._pod(standing, uid, pod)
-        return len(standing.mistakes) == mistakes and not standing.outside
+
+    def _forget_mistakes(self, standing: Snapshot) -> None:
+        """What was wrong with the objects that have changed is told again if it still is."""
+        old = (self._pods[uid] for uid in self._changed_pods if uid in self._pods)
+        changed = {("Pod", f"{each.namespace}/{each.name}") for each in old}
+        changed |= {("PodGroup", name) for name in self._changed_groups}
+        standing.mistakes = [each for each in standing.mistakes if (each.kind, each.name) not in changed]
 
     def _group(self, into: Snapshot, name: str, facts: GroupFacts | None) -> None:
         old = into.jobs.pop(name, None)
         into.networked.pop(name, None)
+        if into.outside:
+            into.outside = [each for each in into.outside if f"{each[0].namespace}/{each[0].name}" != name]
         into.fresh.add(name)
         if facts is not None:
             self._reader.group(facts)
@@ -168,8 +165,10 @@ class Standing:
             into.fresh.add(task.job.uid)
             task.job.drop(task.uid)
             return
-        group = self._pods[task.uid].group
-        self._loose.get(group, set()).discard(task.uid)
+        loose = self._loose.get(self._pods[task.uid].group, set())
+        loose.discard(task.uid)
+        if not loose:
+            self._loose.pop(self._pods[task.uid].group, None)
 
 
 def _overlay(known: dict[str, T], changed: dict[str, T | None]) -> None:
@@ -203,3 +202,6 @@ def _reopen(standing: Snapshot) -> None:
                 task.reopen()
     nodes.reopen()
     standing.used = None
+    if any(cls.selects for cls in standing.classes.all):
+        for task in standing.tasks.values():
+            task.label_class = -1  # a number of the last session's relations

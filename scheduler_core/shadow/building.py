@@ -11,8 +11,9 @@ from scheduler_core import plugins, tiers
 from scheduler_core.cache.mirror import Mirror
 from scheduler_core.model.policy import Policy
 from scheduler_core.settings import Settings
-from scheduler_core.shadow import others
+from scheduler_core.shadow.figures import Book
 from scheduler_core.shadow.machine import Decider, Machine
+from scheduler_core.shadow.others import Others
 from scheduler_core.shadow.volcano import Volcano
 
 log = logs.get(__name__)
@@ -22,8 +23,10 @@ def machine(settings: Settings, cluster: str) -> Machine:
     """A machine that has seen nothing. Raises UserError for a policy that cannot be used."""
     known = plugins.known()
     policy = _policy(settings.policy) if settings.policy is not None else tiers.default(known)
-    deciders: list[Decider] = [Volcano(policy, known), others.decide]
-    return Machine(Mirror(cluster, settings.volcano_schedulers), deciders, policy.name)
+    volcano = Volcano(policy, known)
+    deciders: list[Decider] = [volcano, Others()]
+    book = Book(volcano, settings.pool_labels) if settings.figures else None
+    return Machine(Mirror(cluster, settings.volcano_schedulers), deciders, policy.name, book)
 
 
 def _policy(path: Path) -> Policy:

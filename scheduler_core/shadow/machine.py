@@ -3,7 +3,7 @@
 Log time is the largest `observedms` so far. When it passes a whole second and something has changed since the last
 session, a session opens at that second, on everything that was in the log before it. So a log that is read at any speed,
 in any pieces, gives the same decisions. A session opens without a change too when time itself is what was waited for:
-figures that were held back, a bind that nobody carries out, a job that nobody had looked at yet.
+figures that were held back, a bind that nobody carries out, a job that nobody had looked at yet, a promise that is over.
 
 A job that has only just come waits for its scheduler's first look and for nothing else. So the shadow says no reason of
 it before that scheduler has refused one of its pods, or has had some seconds to.
@@ -14,18 +14,19 @@ from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
 import msgspec
 
 from pipeline.errors import Terminal
 from pipeline.records import reasons
 from pipeline.records.decisions import Decision
-from pipeline.records.envelope import DecisionRecord, Record
+from pipeline.records.envelope import DecisionRecord, FiguresRecord, Record
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
 from scheduler_core.shadow import records
 from scheduler_core.shadow.diverging import Diverging, Open
+from scheduler_core.shadow.figures import Book, Told
 from scheduler_core.shadow.said import Line, Said, stands
 
 SCHEMA: Final = 1
@@ -36,8 +37,15 @@ FIRST_LOOK_MS: Final = 4000
 _SECOND_MS: Final = 1000
 _NS_IN_MS: Final = 1_000_000
 
-Decider = Callable[[Mirror, int], Sequence[Decision]]
-"""The decisions of one policy at a log second (ms) about the pods that are its own; it may not change the mirror."""
+
+class Decider(Protocol):
+    """Decides for one policy about the pods that are its own. `due_ms`: when time alone will change what it said last."""
+
+    due_ms: int | None
+
+    def __call__(self, mirror: Mirror, session_ms: int) -> Sequence[Decision]:
+        """The decisions at a log second; the mirror stays as it is."""
+        ...
 
 
 class Stored(msgspec.Struct):
@@ -54,6 +62,8 @@ class Stored(msgspec.Struct):
     lines: list[Line]
     open: Open
     mirror: bytes
+    promise_ms: int | None = None
+    figures: Told | None = None
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -61,10 +71,11 @@ _decoder = msgspec.msgpack.Decoder(Stored)
 
 
 class Machine:
-    """The shadow of one cluster. `policy` names what closes its sessions."""
+    """The shadow of one cluster. `policy` names what closes its sessions; `book` says what is told by the minute."""
 
-    def __init__(self, mirror: Mirror, deciders: Sequence[Decider], policy: str) -> None:
+    def __init__(self, mirror: Mirror, deciders: Sequence[Decider], policy: str, book: Book | None = None) -> None:
         self.mirror = mirror
+        self.book = book
         self.stamp = -1
         self.session_ms = -1
         self._deciders = deciders
@@ -75,6 +86,7 @@ class Machine:
         self._said = Said()
         self._diverging = Diverging()
         self._first_look_ms: int | None = None
+        self._promise_ms: int | None = None
 
     def due(self, stamp: int) -> int | None:
         """Lets log time come to `stamp`; the second (ms) at which a session has to open before what has this stamp."""
@@ -87,11 +99,27 @@ class Machine:
         first = max(before_s + 1, self._begin_s + SETTLE_S)
         if self._dirty:
             return first * _SECOND_MS
-        times = (self._said.due_ms, self._diverging.due_ms, self._first_look_ms)
+        times = (self._said.due_ms, self._diverging.due_ms, self._first_look_ms, self._promise_ms)
         awaited = [at for at in times if at is not None]
         if not awaited or min(awaited) > second * _SECOND_MS:
             return None
         return max(first, -(-min(awaited) // _SECOND_MS)) * _SECOND_MS
+
+    def minute(self, stamp: int) -> int | None:
+        """The minute (ms) of which figures are due before what has this stamp; None while the log is still telling all
+        there is."""
+        if self.book is None or stamp // _SECOND_MS < self._begin_s + SETTLE_S:
+            return None
+        return self.book.due(stamp)
+
+    def figures(self, minute_ms: int) -> list[FiguresRecord]:
+        """What is to be told from this minute on."""
+        return [] if self.book is None else self.book.records(self.mirror, minute_ms)
+
+    def pass_figures(self, minute_ms: int) -> None:
+        """There are none of this minute."""
+        if self.book is not None:
+            self.book.told.minute_ms = minute_ms
 
     def take(self, record: Record) -> None:
         """Takes in a record of the log."""
@@ -114,7 +142,9 @@ class Machine:
 
     def _compare(self, session_ms: int) -> list[Decision]:
         """What a session decides, as far as it is new."""
+        self._promise_ms = None
         made = self.ask(session_ms)
+        self._promise_ms = min((each.due_ms for each in self._deciders if each.due_ms is not None), default=None)
         diverged = list(self._diverging.binds(made, self._said, session_ms))
         young = self._young(session_ms)
         told = [each for each in made if not (self._diverging.silenced(each) or _holds(each, young) or _is_known(each))]
@@ -169,6 +199,7 @@ class Machine:
             Stored(
                 SCHEMA, self.stamp, self._begin_s, self.session_ms, self._dirty, self._eased, self._said.due_ms,
                 self._first_look_ms, self._said.lines(), self._diverging.open, self.mirror.encode(),
+                self._promise_ms, None if self.book is None else self.book.told,
             )
         )  # fmt: skip
 
@@ -184,7 +215,9 @@ class Machine:
         self.stamp, self._begin_s, self.session_ms = stored.stamp, stored.begin_s, stored.session_ms
         self._dirty, self._eased = stored.dirty, stored.eased
         self._said = Said(stored.lines, stored.figures_ms)
-        self._first_look_ms = stored.first_look_ms
+        self._first_look_ms, self._promise_ms = stored.first_look_ms, stored.promise_ms
+        if self.book is not None and stored.figures is not None:
+            self.book.told = stored.figures
         self._diverging = Diverging(stored.open)
 
 

@@ -16,15 +16,24 @@ from scheduler_core import foreign
 from scheduler_core.cache.mirror import OTHERS, Mirror
 
 
-def decide(mirror: Mirror, session_ms: int) -> list[Decision]:
+class Others:
     """A decider; see above."""
-    return list(_decide(mirror, session_ms))
 
+    due_ms: int | None = None
 
-def _decide(mirror: Mirror, session_ms: int) -> Iterator[Decision]:
-    tried = {f"{pod.facts.namespace}/{pod.facts.name}" for pod in mirror.waiting(OTHERS) if pod.tried}
-    for each in foreign.decide(mirror, session_ms):
-        if each.kind != "attribution" or each.reason != reasons.SCHEDULER_BACKLOG:
-            yield each
-        elif each.task in tried:
-            yield msgspec.structs.replace(each, kind="bind", reason=None, detail=None)
+    def __init__(self) -> None:
+        self.explainer = foreign.Explainer()
+
+    def __call__(self, mirror: Mirror, session_ms: int) -> list[Decision]:
+        return list(self._decide(mirror, session_ms))
+
+    def _decide(self, mirror: Mirror, session_ms: int) -> Iterator[Decision]:
+        tried: set[str] | None = None
+        for each in self.explainer.decide(mirror, session_ms):
+            if each.kind != "attribution" or each.reason != reasons.SCHEDULER_BACKLOG:
+                yield each
+                continue
+            if tried is None:
+                tried = {f"{pod.facts.namespace}/{pod.facts.name}" for pod in mirror.waiting(OTHERS) if pod.tried}
+            if each.task in tried:
+                yield msgspec.structs.replace(each, kind="bind", reason=None, detail=None)

@@ -5,11 +5,13 @@ looked for first: a session whose close is in the log is taken from there, one t
 the same records, with the same identities.
 
 Sessions must never hold up the log's other readers. A turn spends some seconds on them at most; the log seconds that it has
-no time for are passed over, and counted: the next session sees all that came in them.
+no time for are passed over, and counted: the next session sees all that came in them. And who has not come to the log's end
+for long reads on to it without any session: decisions go on with what is so now, and the log can let go of what was.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +23,7 @@ from pipeline.log import Entry, LogReader, Position
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec
 from pipeline.records.decisions import Decision
-from pipeline.records.envelope import TYPE_PREFIX, DecisionRecord, Record
+from pipeline.records.envelope import TYPE_PREFIX, DecisionRecord, FiguresRecord, Record
 from pipeline.telemetry import catalogue, logs
 from scheduler_core.shadow import snapshots
 from scheduler_core.shadow.machine import Machine
@@ -29,10 +31,16 @@ from scheduler_core.shadow.machine import Machine
 READER: Final = "scheduler"
 BUDGET_S: Final = 3.0
 """What the sessions of one turn may take."""
+PATIENCE_S: Final = 10.0
+"""How long it may not come to the log's end before it goes there without sessions."""
 BATCH: Final = 500
 """Records of one turn: of a quiet log less than the ten minutes between two snapshots, which come between turns."""
+BATCH_BYTES: Final = 4 << 20
+AHEAD_MS: Final = 60_000
+"""Records so far behind log time are told: a clock was ahead, and no second passes before it was reached again."""
 _SECOND_MS: Final = 1000
 _DECISION: Final = b'"' + TYPE_PREFIX.encode() + b'decision.v1"'
+_FIGURES: Final = b'"' + TYPE_PREFIX.encode() + b'figures.v1"'
 _EVENT: Final = b'"' + TYPE_PREFIX.encode() + b'event.v1"'
 _HEAD: Final = 80
 """A record's type stands first; what has another order is decoded whole."""
@@ -41,7 +49,9 @@ log = logs.get(__name__)
 
 
 class Turn(NamedTuple):
-    """What one turn did. `spent_s`: the time of its sessions; `moved`: there was something to read."""
+    """What one turn did. `spent_s`: the time of its sessions; `moved`: there was something to read; `behind`: there is more
+    than one turn can take. `ahead_ms`: so far is log time ahead of what the last record says of itself, 0 if it is not.
+    """
 
     records: int
     sessions: int
@@ -49,6 +59,8 @@ class Turn(NamedTuple):
     spent_s: float
     lost_bytes: int
     moved: bool
+    behind: bool = False
+    ahead_ms: int = 0
 
 
 class Runner:
@@ -61,11 +73,15 @@ class Runner:
         self._directory = directory
         self._folder = folder
         self._append = append
-        self._unwritten: list[DecisionRecord] = []
+        self._unwritten: list[DecisionRecord | FiguresRecord] = []
         self._snapshot_ms = -1
+        self._behind_since_s: float | None = None
+        self._ahead_ms = 0
         begin = self._restore()
         self._snapshot_segment = begin.segment
         self._heard = dict(closed_sessions(directory, begin, machine.session_ms))
+        if machine.book is not None:
+            machine.book.heard_ms = last_figures_ms(directory, begin)
         self._resumed_ms = max(self._heard, default=-1)
         self.reader = LogReader(directory, READER, start=begin)
 
@@ -76,13 +92,17 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self.reader.close()
 
-    def turn(self, budget_s: float = BUDGET_S) -> Turn:
-        """Reads a batch, decides what is due in it and appends that.
+    def turn(self, budget_s: float = BUDGET_S, patience_s: float = math.inf) -> Turn:
+        """Reads a batch, decides what is due in it and appends that; nothing is decided once it has been behind the log's
+        end for `patience_s`, until it comes there.
 
         Raises LogFull or LogBroken when the log takes nothing; the decisions are kept and written by the next turn.
         """
         self._write()
-        batch = self.reader.read(max_records=BATCH)
+        batch = self.reader.read(max_records=BATCH, max_bytes=BATCH_BYTES)
+        behind = len(batch.entries) == BATCH or sum(len(entry.line) for entry in batch.entries) > BATCH_BYTES // 2
+        if self._is_late(behind, patience_s):
+            budget_s = 0.0
         sessions = skipped = 0
         spent_s = 0.0
         if batch.entries and self._snapshot_ms < 0:
@@ -95,12 +115,27 @@ class Runner:
             elif due is not None:
                 skipped += 1
                 self.machine.skip()
+            minute_ms = self.machine.minute(entry.stamp)
+            if minute_ms is not None and spent_s < budget_s:
+                spent_s += self._tell_figures(minute_ms)
             self._take(entry)
         catalogue.scheduler_skipped.inc(skipped)
         self._write()
         if batch.entries:
             self._remember()
-        return Turn(len(batch.entries), sessions, skipped, spent_s, batch.lost_bytes, bool(batch.entries))
+        return Turn(
+            len(batch.entries), sessions, skipped, spent_s, batch.lost_bytes, bool(batch.entries), behind, self._ahead_ms
+        )  # fmt: skip
+
+    def _is_late(self, behind: bool, patience_s: float) -> bool:
+        """Whether it has not come to the log's end for so long."""
+        if not behind:
+            self._behind_since_s = None
+            return False
+        now_s = clock.monotonic_s()
+        if self._behind_since_s is None:
+            self._behind_since_s = now_s
+        return now_s - self._behind_since_s >= patience_s
 
     def _due(self, stamp: int) -> int | None:
         """The session that has to open before `stamp`; what an earlier run decided is taken from what it wrote."""
@@ -129,9 +164,21 @@ class Runner:
                 catalogue.scheduler_diverged.labels(each.data.detail or "").inc()
         return took_s
 
+    def _tell_figures(self, minute_ms: int) -> float:
+        """A minute that there is no time for has none; the next one tells what has changed since."""
+        began_s = clock.monotonic_s()
+        try:
+            self._unwritten += self.machine.figures(minute_ms)
+        except Exception as error:
+            log.exception("figures_failed", error=error, minute_ms=minute_ms)
+            self.machine.pass_figures(minute_ms)
+        return clock.monotonic_s() - began_s
+
     def _take(self, entry: Entry) -> None:
         record = told(entry.line)
         if record is not None:
+            ahead_ms = entry.stamp - record.observedms
+            self._ahead_ms = ahead_ms if ahead_ms > AHEAD_MS else 0
             self.machine.take(record)
 
     def _write(self) -> None:
@@ -172,12 +219,9 @@ class Runner:
 def told(line: bytes) -> Record | None:
     """The record of a line, if it may say something of the cluster's objects; the many others are not even decoded."""
     head = line[:_HEAD]
-    if _DECISION in head or _EVENT in head:
+    if _DECISION in head or _EVENT in head or _FIGURES in head:
         return None
-    try:
-        return codec.decode(line)
-    except codec.Undecodable:
-        return None  # the aggregation puts it into the dead letter
+    return _decoded(line)
 
 
 def closed_sessions(directory: Path, begin: Position, after_ms: int) -> Iterator[tuple[int, list[Decision]]]:
@@ -195,11 +239,28 @@ def closed_sessions(directory: Path, begin: Position, after_ms: int) -> Iterator
                     open_.setdefault(decision.session_ms, []).append(decision)
 
 
+def last_figures_ms(directory: Path, begin: Position) -> int:
+    """The last minute behind `begin` of which an earlier run wrote figures; -1 without any."""
+    last_ms = -1
+    with LogReader(directory, READER, start=begin) as reader:
+        while (batch := reader.read()).entries:
+            for line in (entry.line for entry in batch.entries if _FIGURES in entry.line[:_HEAD]):
+                record = _decoded(line)
+                if isinstance(record, FiguresRecord):
+                    last_ms = max(last_ms, record.data.minute_ms)
+    return last_ms
+
+
+def _decoded(line: bytes) -> Record | None:
+    """None for what is none: the aggregation puts it into the dead letter."""
+    try:
+        return codec.decode(line)
+    except codec.Undecodable:
+        return None
+
+
 def _decision(line: bytes) -> Decision | None:
     if _DECISION not in line:
         return None
-    try:
-        record = codec.decode(line)
-    except codec.Undecodable:
-        return None
+    record = _decoded(line)
     return record.data if isinstance(record, DecisionRecord) else None

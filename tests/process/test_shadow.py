@@ -54,6 +54,21 @@ def test_a_replay_explains_its_waiting_jobs_by_decisions(tmp_path: Path) -> None
     assert len(set(closes(up.data))) == len(closes(up.data)) > 1
 
 
+def test_figures_of_queues_and_nodes_are_loaded_and_shown_by_the_hour(tmp_path: Path) -> None:
+    recording = RECORDINGS / "volcano-a"
+    with Pipeline(tmp_path / "data", "--replay", str(recording), "--speed", "max") as up:
+        end_ms = straight.end_ms(recording)
+        poll("everything is judged and loaded", lambda: straight.loaded_ms(up) >= end_ms, 120)
+        nodes = up.sql("select node, count(*) as n from node_minute group by node")
+        assert len(nodes) > 2 and sum(row["n"] for row in nodes) > len(nodes), (
+            "some have changed since they were told first"
+        )
+        (gpus,) = up.sql("select sum(gpus) as gpus, min(gpus - gpus_free) as held from v_gpu_fragmentation_hour")
+        assert gpus["gpus"] > 0 and gpus["held"] > 0
+        quota = up.sql("select queue, used, requested from v_queue_quota_hour where resource = 'cpu'")
+        assert any(0 < row["used"] <= row["requested"] for row in quota)
+
+
 def test_a_recording_gives_the_same_log_at_any_speed(tmp_path: Path) -> None:
     recording = RECORDINGS / "volcano-a"
     logs = []

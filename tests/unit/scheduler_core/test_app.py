@@ -16,6 +16,7 @@ from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord
 from scheduler_core import app
 from scheduler_core.settings import Settings
+from scheduler_core.shadow.runner import Turn
 from tests.support.cluster import poll
 from tests.support.object_records import group, node, pod, queue
 
@@ -57,7 +58,7 @@ def test_it_appends_to_the_log_that_its_process_writes(tmp_path):
         poll("it has decided", lambda: "close" in decided(log), 20)
         assert [check.ok for check in stage.checks()] == [True, True]
         poll("it says so", lambda: stage.state()["sessions"] == 1, 20)
-        assert stage.state() == {"log_ms": BEGIN + 9000, "sessions": 1, "skipped_seconds": 0}
+        assert stage.state() == {"log_ms": BEGIN + 9000, "sessions": 1, "skipped_seconds": 0, "log_time_ahead_ms": 0}
         stage.stop(5.0)
     assert "attribution" in decided(log)
 
@@ -184,3 +185,25 @@ def test_a_session_of_minutes_is_slow_and_not_dead(tmp_path, monkeypatch):
                 assert stage.checks()[0].ok is alive
         let_go.set()
         stage.stop(5.0)
+
+
+def test_seconds_that_were_passed_over_are_told_in_one_line_when_the_end_of_the_log_is_reached(tmp_path, monkeypatch):
+    log = tmp_path / "spool" / "records"
+    told = []
+    monkeypatch.setattr(app.log, "warning", lambda event, **more: told.append((event, more)))
+    with LogWriter(log, options=OPTIONS):
+        stage = app.stage(loaded(tmp_path))
+        for skipped, behind in ((7, True), (0, True), (5, False), (0, False)):
+            stage._count(Turn(500, 0, skipped, 0.0, 0, True, behind), BEGIN)
+    assert [(event, more["seconds"]) for event, more in told] == [("seconds_skipped", 12)]
+
+
+def test_a_clock_that_was_ahead_is_told_once_and_when_it_is_over(tmp_path, monkeypatch):
+    told = []
+    for level in ("warning", "info"):
+        monkeypatch.setattr(app.log, level, lambda event, **more: told.append((event, more)))
+    stage = app.stage(loaded(tmp_path))
+    for ahead_ms in (0, 3_600_000, 1_800_000, 0):
+        stage._count(Turn(1, 0, 0, 0.0, 0, True, False, ahead_ms), BEGIN)
+    assert [event for event, _ in told] == ["log_time_ahead", "log_time_reached"]
+    assert told[0][1]["by_s"] == 3600

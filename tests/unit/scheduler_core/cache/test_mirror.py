@@ -42,6 +42,60 @@ def test_a_sidecar_adds_to_the_containers_and_other_init_containers_do_not():
     assert (len(made.containers), len(made.init_containers)) == (2, 1)
 
 
+def test_a_host_port_of_a_sidecar_counts_and_one_of_another_init_container_does_not():
+    init = [
+        {"name": "side", "restartPolicy": "Always", "ports": [{"hostPort": 80}]},
+        {"name": "first", "ports": [{"hostPort": 81}]},
+    ]
+    made = only(
+        mirror(pod(initContainers=init, containers=[{"name": "main", "ports": [{"hostPort": 82}]}])).facts(VOLCANO).pods
+    )
+    assert sorted(port for _, port, _ in made.ports) == [80, 82]
+
+
+def away(**term):
+    """A pod that avoids others on its host."""
+    terms = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}, **term}]
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return pod("p-1", meta={"labels": {"app": "x", "team": "a"}}, affinity=affinity)
+
+
+def avoided(made, view=VOLCANO):
+    return only(made.facts(view).pods).affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution[0]
+
+
+def test_mismatched_label_keys_are_what_the_pod_itself_has_and_others_must_not():
+    term = avoided(mirror(away(mismatchLabelKeys=["team", "none"])))
+    asked = [(each.key, each.operator, each.values) for each in term.label_selector.match_expressions]
+    assert asked == [("team", "NotIn", ["a"])]
+    written = {"matchLabels": {"app": "x"}, "matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["a"]}]}
+    again = avoided(mirror(away(mismatchLabelKeys=["team"], labelSelector=written)))
+    assert len(again.label_selector.match_expressions) == 1, "a server that wrote it there already asks no more"
+
+
+def labelled(name, **labels):
+    return record("Namespace", f"ns-{name}", {"metadata": {"name": name, "labels": labels}})
+
+
+def test_namespaces_that_are_meant_by_their_labels_are_those_that_have_them_now():
+    chosen = away(namespaceSelector={"matchLabels": {"tier": "prod"}}, namespaces=["own"])
+    assert avoided(mirror(chosen)).namespace_selector is not None, "namespaces that are not watched are not guessed"
+    made = mirror(labelled("a", tier="prod"), labelled("b"), chosen)
+    assert (avoided(made).namespaces, avoided(made).namespace_selector) == (["a", "own"], None)
+    made.apply(labelled("b", tier="prod"))
+    assert avoided(made).namespaces == ["a", "b", "own"]
+    made.apply(record("Namespace", "ns-a", change="deleted", group=""))
+    assert avoided(made).namespaces == ["b", "own"]
+    assert avoided(Mirror("c").again(made.encode())).namespaces == ["b", "own"]
+
+
+def test_a_selector_that_no_namespace_matches_means_none_and_not_the_pods_own():
+    term = avoided(mirror(labelled("ml"), away(namespaceSelector={"matchLabels": {"tier": "prod"}})))
+    assert not term.namespaces and term.namespace_selector.match_labels == {"kubernetes.io/metadata.name": ""}
+    everywhere = avoided(mirror(labelled("ml"), away(namespaceSelector={})))
+    assert everywhere.namespace_selector is not None and not everywhere.namespace_selector.match_labels
+
+
 def test_a_pod_that_is_preempted_is_a_victim_and_one_that_is_only_deleted_is_not():
     meta = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     plain = pod(node="n1", meta=meta)

@@ -11,6 +11,7 @@ from pipeline.records import reasons
 from pipeline.records.decisions import FailureSet
 from scheduler_core import foreign
 from scheduler_core.cache.reading import ClaimSeen
+from scheduler_core.model import facts as f
 from tests.support.foreign_worlds import (
     GPU,
     NOT_READY,
@@ -65,6 +66,16 @@ def test_a_node_counts_at_the_first_filter_that_refuses_it_and_for_every_short_r
     both = explained(world(nodes[:2], [waits("a", cpu=2, gpus=1)]))
     assert FailureSet(("NodeResourcesFit/cpu", "NodeResourcesFit/nvidia.com/gpu"), 1) in both.failure_sets
     assert (found.nodes, found.total_nodes, found.source, found.policy) == (1, 5, "shadow", "kube-scheduler")
+
+
+def test_a_pod_may_ask_for_many_resources_and_each_that_is_short_counts():
+    asked = {f"example.com/r{at}": 1 for at in range(9)}
+    waiting = waits("a", containers=(f.ContainerFacts({"cpu": 1, **asked}),))
+    has = f.NodeFacts(
+        name="n1", allocatable={"cpu": 4, "memory": "8Gi", "pods": 9, **dict.fromkeys(list(asked)[::2], 1)}
+    )
+    found = explained(world([has, node("n2")], [waiting]))
+    assert sorted((len(each.filters), each.nodes) for each in found.failure_sets) == [(4, 1), (9, 1)]
 
 
 _TAINTED = {"taints": (("team", "x", "NoSchedule"),)}

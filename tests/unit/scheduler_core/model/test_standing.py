@@ -1,7 +1,6 @@
 """A snapshot that stands over sessions shows what one that is made anew would show, whatever changed and was decided."""
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,20 +116,44 @@ def test_a_small_change_builds_nothing_anew():
     assert list(told(second, TREE)[0].binds) == ["p1"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"containers": (f.ContainerFacts({"cpu": 1, "example.com/new": 1}),)},
-        {"containers": (f.ContainerFacts({"cpu": "-1"}),)},
-    ],
-)
-def test_a_new_resource_and_an_amount_that_cannot_be_meant_build_all_anew(change):
+def asking(pod, **amounts):
+    return msgspec.structs.replace(pod, containers=(f.ContainerFacts(amounts),))
+
+
+def test_a_new_resource_builds_all_anew():
     facts = cluster()
     standing = Standing(facts)
     standing.snapshot()
-    standing.put(msgspec.structs.replace(facts.pods[0], **change))
+    standing.put(asking(facts.pods[0], **{"cpu": 1, "example.com/new": 1}))
     standing.snapshot()
     assert standing.builds == 2
+
+
+def test_an_amount_that_cannot_be_meant_is_told_until_it_can_and_builds_nothing_anew():
+    facts = cluster()
+    standing = Standing(facts)
+    assert standing.snapshot().mistakes == []
+    standing.put(asking(facts.pods[0], cpu="-1"))
+    assert [str(each) for each in standing.snapshot().mistakes] == ["Pod ns/p0: cpu: -1 is below zero; counted as 0"]
+    standing.put(facts.pods[1])
+    assert len(standing.snapshot().mistakes) == 1
+    standing.put(facts.pods[0])
+    assert standing.snapshot().mistakes == []
+    assert standing.builds == 1
+
+
+def test_a_group_without_a_queue_and_a_pod_that_avoids_others_build_nothing_anew():
+    facts = cluster()
+    standing = Standing(facts)
+    standing.snapshot()
+    lost = f.GroupFacts(namespace="ns", name="lost", queue="none")
+    standing.put(lost, asking(facts.pods[1], cpu=2))
+    assert [group.name for group, _ in standing.snapshot().outside] == ["lost"]
+    standing.put(msgspec.structs.replace(lost, min_member=2))
+    assert [group.min_member for group, _ in standing.snapshot().outside] == [2]
+    standing.drop_groups(["ns/lost"])
+    assert standing.snapshot().outside == []
+    assert standing.builds == 1
 
 
 def test_a_pod_that_comes_before_its_group_joins_it():

@@ -56,6 +56,34 @@ def test_a_session_opens_at_the_second_that_log_time_passes_with_something_chang
     assert made.due(READY + 9000) == READY + 6000
 
 
+def test_a_promise_that_is_over_opens_a_session_by_itself():
+    known = plugins.ALL
+    policy = """
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: sla
+    arguments: {sla-waiting-time: 1m}
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: overcommit
+"""
+    decider = Volcano(tiers.parse(policy, "late", known).policy, known)
+    made = machine(waiting(), [decider])
+    assert made.due(READY + 20) == READY
+    made.decide(READY)
+    kept, over = made.encode(), BEGIN + 60_000
+    quiet = [made.due(at) for at in range(READY + 1000, over, 1000)]
+    assert [at for at in quiet if at is not None] == []
+    assert made.due(over) == over
+    made.decide(over)
+    assert decider.due_ms is None
+    restored = Machine(Mirror("c"), [decider], "late")
+    restored.restore(kept)
+    assert restored.due(over) == over
+
+
 def test_a_log_that_has_only_just_begun_is_let_tell_all_there_is():
     made = machine(waiting())
     assert [made.due(BEGIN + ms) for ms in range(500, SETTLE_S * 1000, 500)] == [None] * (2 * SETTLE_S - 1)

@@ -3,7 +3,7 @@
 import msgspec
 
 from scheduler_core.cache.mirror import Mirror
-from scheduler_core.shadow import others
+from scheduler_core.shadow.others import Others
 from tests.support.object_records import node, pod
 
 
@@ -21,7 +21,7 @@ def decided(*records):
     mirror = Mirror("c")
     for each in records:
         mirror.apply(each)
-    return [(each.kind, each.task, each.reason, each.node) for each in others.decide(mirror, 5000)]
+    return [(each.kind, each.task, each.reason, each.node) for each in Others()(mirror, 5000)]
 
 
 def test_a_pod_that_fits_nowhere_is_explained():

@@ -13,12 +13,13 @@ from pipeline.errors import NotFound
 from pipeline.log import LogOptions, LogReader, LogWriter, Position, layout, readers
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec
-from pipeline.records.envelope import DecisionRecord, Record
+from pipeline.records.envelope import DecisionRecord, FiguresRecord, Record
 from pipeline.records.jobs import JobRef
 from scheduler_core import plugins, tiers
 from scheduler_core.cache.mirror import Mirror
 from scheduler_core.shadow import runner as running
 from scheduler_core.shadow import snapshots, travel
+from scheduler_core.shadow.figures import Book
 from scheduler_core.shadow.machine import Machine
 from scheduler_core.shadow.runner import Runner
 from scheduler_core.shadow.volcano import Volcano
@@ -227,6 +228,43 @@ def test_seconds_there_is_no_time_for_are_passed_over_and_counted(tmp_path, writ
     assert ("attribution", 46_000, "insufficient_resource") in kinds(decisions(writer))
 
 
+def test_who_is_behind_for_too_long_goes_to_the_end_without_sessions_and_decides_on_what_is_so_now(
+    tmp_path, writer, monkeypatch
+):
+    now_s = [0.0]
+    monkeypatch.setattr(running.clock, "monotonic_s", lambda: now_s[0])
+    monkeypatch.setattr(running, "BATCH", 50)
+    for second in range(1, 400):
+        made = pod(f"p-{second}", containers=[{"name": "main", "resources": {"requests": {"cpu": "60"}}}])
+        writer.put([at(made, second * 1000)])
+        writer.tick(BEGIN + second * 1000)
+    writer.sync()
+    with shadow(tmp_path, writer) as runner:
+        turns = []
+        while not turns or turns[-1].behind:
+            turns.append(runner.turn(100.0, patience_s=10.0))
+            now_s[0] += 4.0
+        patient, late = turns[:3], turns[3:-1]
+        assert all(each.sessions and not each.skipped for each in patient)
+        assert sum(each.skipped for each in late) > 50
+        assert not any(each.sessions for each in late)
+        writer.tick(BEGIN + 401_000)
+        writer.sync()
+        assert runner.turn(100.0, patience_s=10.0).sessions == 1
+    assert [each.data.kind for each in decisions(writer) if each.data.session_ms == BEGIN + 400_000] == ["close"]
+    assert runner.machine.session_ms == BEGIN + 400_000
+
+
+def test_records_that_are_behind_log_time_are_told_until_it_is_reached_again(tmp_path, writer):
+    with shadow(tmp_path, writer) as runner:
+        aheads = []
+        for ms in (1000, 86_400_000, 5000, 40_000_000, 86_390_000):
+            writer.put([at(node("n-1", "n1", unschedulable=ms % 7 == 0), ms)])
+            writer.sync()
+            aheads.append(runner.turn().ahead_ms)
+    assert aheads == [0, 0, 86_395_000, 46_400_000, 0]
+
+
 def test_a_log_that_takes_nothing_loses_no_decision(tmp_path, writer):
     tell(writer, 30_000)
     full = [True]
@@ -258,6 +296,35 @@ def test_a_session_that_fails_is_counted_and_the_next_one_opens(tmp_path, writer
     run(Runner(made, writer.directory, tmp_path / "scheduler", writer.put))
     assert len(calls) > 1
     assert decisions(writer) == []
+
+
+def test_figures_are_in_the_log_by_the_minute_and_a_restart_adds_none(tmp_path):
+    def told(folder, stops):
+        with LogWriter(folder / "records", options=OPTIONS) as writer:
+            since_ms = -1
+            for stop_ms in stops:
+                tell(writer, stop_ms, since_ms)
+                since_ms = stop_ms
+                volcano = Volcano(tiers.default(plugins.ALL), plugins.ALL)
+                made = Machine(Mirror("c"), [volcano], "default", Book(volcano, ()))
+                run(
+                    Runner(made, writer.directory, folder / "scheduler", lambda each: (writer.put(each), writer.sync()))
+                )
+            with LogReader(writer.directory, "test", start=BEGINNING) as reader:
+                lines = []
+                while (batch := reader.read()).entries:
+                    lines += [codec.decode(entry.line) for entry in batch.entries]
+            return [each for each in lines if isinstance(each, FiguresRecord)]
+
+    straight = told(tmp_path / "straight", (10**9,))
+    nodes = {
+        (each.data.minute_ms - BEGIN, row.node, row.cpus_free_milli) for each in straight for row in each.data.nodes
+    }
+    assert nodes == {
+        (0, "n1", 8000), (60_000, "n2", 8000), (540_000, "n1", 2000), (540_000, "n2", 2000), (960_000, "n2", 0)
+    }  # fmt: skip
+    stopped = told(tmp_path / "stopped", (59_500, 60_500, 700_000, 10**9))
+    assert stopped == straight
 
 
 # --- the past -----------------------------------------------------------------------------------------------------------------
