@@ -1,7 +1,7 @@
 """The way to what a scheduler saw in the past and nobody stored: an installed explainer that rebuilds it from the log.
 
 A rebuild reads much more than a question to the warehouse, so it is made only on demand, one at a time, and kept: the log
-before a moment does not change.
+before a moment does not change. Few may wait for their turn, since each that does holds a thread that others need.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pipeline.records.jobs import JobRef
 Explain = Callable[[str, JobRef, int], list[Decision]]
 """(cluster, job, at_ms) → what would have been decided about the job. Raises UserError if that cannot be told."""
 _KEPT = 64
+MOST_AT_ONCE = 4
+"""Questions about the past that are worked on or wait; more are told to come again."""
 
 
 def explainer(loaded: Loaded) -> Explain | None:
@@ -27,7 +29,7 @@ def explainer(loaded: Loaded) -> Explain | None:
     installed = extensions.found(extensions.EXPLAINERS)
     if not installed:
         return None
-    lock = threading.Lock()
+    lock, places = threading.Lock(), threading.BoundedSemaphore(MOST_AT_ONCE)
     log = Places(loaded.ground.data_dir).records
 
     @functools.lru_cache(_KEPT)
@@ -44,7 +46,12 @@ def explainer(loaded: Loaded) -> Explain | None:
     def one_at_a_time(cluster: str, job: JobRef, at_ms: int) -> list[Decision]:
         if not log.is_dir():
             raise NotFound("no log of records is at hand here", where=str(log))
-        with lock:
-            return explain(cluster, job, at_ms)
+        if not places.acquire(blocking=False):
+            raise UserError("too many moments of the past are asked for at once", fix="Ask again in a few seconds.")
+        try:
+            with lock:
+                return explain(cluster, job, at_ms)
+        finally:
+            places.release()
 
     return one_at_a_time

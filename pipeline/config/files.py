@@ -17,6 +17,8 @@ import yaml
 from pipeline.config import origins
 from pipeline.config.origins import KeyPath, Layer, Origin, Problem
 
+MOST_VALUES = 100_000
+"""Values of one file, each counted as often as aliases put it somewhere: of ten lines of aliases can come billions."""
 _VARIABLE = re.compile(r"(\$\$\{)|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?")
 _NULL = re.compile(r"~|null|Null|NULL")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -71,12 +73,19 @@ def parse(text: str, name: str, env: Mapping[str, str]) -> Layer:
     except RecursionError:
         reader.report(root, (), "an anchor contains itself, or the nesting is too deep")
         values = {}
+    except _TooMany:
+        reader.report(root, (), f"its aliases make more than {MOST_VALUES} values of it; write them out, or fewer")
+        values = {}
     if values is origins.UNSET or values is None:
         values = {}
     if not isinstance(values, dict):
         reader.report(root, (), "must be a mapping of sections, such as `log: {level: info}`")
         values = {}
     return Layer(values, reader.origins, reader.problems)
+
+
+class _TooMany(Exception):
+    """There are more values than anybody means."""
 
 
 class _Reader:
@@ -87,6 +96,7 @@ class _Reader:
         self.env = env
         self.origins: dict[KeyPath, Origin] = {}
         self.problems: list[Problem] = []
+        self._values = 0
 
     def place(self, mark: yaml.Mark | None) -> Origin:
         return Origin("file", self.name, mark.line + 1, mark.column + 1) if mark else Origin("file", self.name)
@@ -102,7 +112,14 @@ class _Reader:
             Problem(self.place(error.problem_mark or error.context_mark), (), f"not YAML: {error.problem}{context}")
         )
 
+    def count(self) -> None:
+        """One more value."""
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise _TooMany
+
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.count()
         if isinstance(node, yaml.MappingNode):
             return self.mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -138,6 +155,7 @@ class _Reader:
         nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
         values: dict[str, Any] = {}
         for inner in reversed(nodes):
+            self.count()
             if isinstance(inner, yaml.MappingNode):
                 values |= self.mapping(inner, path)
             else:

@@ -292,6 +292,16 @@ def test_arguments_that_can_be_read_are_not_doubted():
     assert parsed(text).warnings == []
 
 
+@pytest.mark.parametrize("start", ["&0 [x, x, x, x, x, x, x, x, x, x]", "&0 {}"])
+def test_aliases_that_make_billions_of_values_are_refused_at_once(start):
+    lines = [f"l0: {start}"]
+    for at in range(1, 12):
+        again = ", ".join([f"*{at - 1}"] * 10)
+        lines.append(f"l{at}: &{at} {{<<: [{again}]}}" if "{" in start else f"l{at}: &{at} [{again}]")
+    with pytest.raises(ConfigInvalid, match="its aliases make more than 100000 values"):
+        tiers.parse("\n".join(lines), "bomb.conf", plugins.ALL)
+
+
 def test_a_policy_that_cannot_be_used_is_told_as_a_policy_with_advice_about_policies(capsys):
     with pytest.raises(ConfigInvalid) as raised:
         tiers.parse("tiers: 5", "p.yaml", {})
