@@ -399,39 +399,40 @@ def test_what_was_deleted_inside_a_gap_is_told_as_synthetic_with_one_gap_a_kind(
 
 def test_an_etcd_that_was_restored_from_an_older_copy_is_the_truth(kube: Cluster, team: str, tmp_path: Path) -> None:
     """Versions go backwards: what is known is corrected by a list, and nothing is too old to be believed."""
-    make_pod(kube, team, "stays", "changes", "goes")
+    make_pod(kube, team, "lasts", "differs", "revives")
     make_event(kube, team, "said-before")
     with Collecting(kube.kubeconfig(), tmp_path / "data") as collecting:
-        poll("all is known", lambda: collecting.saw("Pod", "goes") and collecting.ready())
+        poll("all is known", lambda: collecting.saw("Pod", "revives") and collecting.ready())
         kube.copy_etcd(tmp_path / "older")
         make_pod(kube, team, "both-times")
         poll("it goes on", lambda: collecting.saw("Pod", "both-times"))
         for number in range(300):  # more than a server that starts could write before we have asked it
             kube.store("kube-collector-tests/moves", number)
-        kube.patch(f"/api/v1/namespaces/{team}/pods/changes", {"metadata": {"labels": {"a": "b"}}})
+        kube.patch(f"/api/v1/namespaces/{team}/pods/differs", {"metadata": {"labels": {"a": "b"}}})
         make_event(kube, team, "said-in-vain")
         make_pod(kube, team, "too-new")
-        delete_pod(kube, team, "goes")
+        delete_pod(kube, team, "revives")
         poll(
-            "all that came", lambda: _last(collecting, "goes").change == "deleted" and len(collecting.events(team)) == 2
+            "all that came",
+            lambda: _last(collecting, "revives").change == "deleted" and len(collecting.events(team)) == 2,
         )
         gaps = len(collecting.gaps())
         kube.restore_etcd(tmp_path / "older")
         make_pod(kube, team, "afterwards")
         poll("what was made since is gone", lambda: _last(collecting, "too-new").change == "deleted", 120)
-        poll("what was deleted since is there", lambda: _last(collecting, "goes").change == "added")
+        poll("what was deleted since is there", lambda: _last(collecting, "revives").change == "added")
         poll("it goes on", lambda: collecting.saw("Pod", "afterwards") and collecting.ready())
 
-        first, newer, again = collecting.changes("Pod", "changes")
+        first, newer, again = collecting.changes("Pod", "differs")
         assert (again.change, again.synthetic, again.version) == ("modified", True, first.version)
         assert int(again.version) < int(newer.version)
         assert _last(collecting, "too-new").synthetic
-        assert _last(collecting, "goes").synthetic
-        assert [change.change for change in collecting.changes("Pod", "stays")] == ["added"]
+        assert _last(collecting, "revives").synthetic
+        assert [change.change for change in collecting.changes("Pod", "lasts")] == ["added"]
         (gap,) = [gap.data for gap in collecting.gaps()[gaps:] if gap.data.kind == "Pod"]
         assert gap.why == "too_large"
         assert int(gap.to_version) < int(gap.from_version)
-        assert gap.changed >= 4, "too-new, goes, changes, both-times"
+        assert gap.changed >= 4, "too-new, revives, differs, both-times"
         assert_nothing_twice(collecting)
 
 
