@@ -16,7 +16,7 @@ from tests.support.replayed import Logged
 
 def log_of(log: Sequence[Logged], folder: Path) -> list[Logged]:
     """The log with each session's decisions at the moment that log time passes its second."""
-    machine = Machine(Mirror(folder.name), [Volcano(policy_of(folder), plugins.ALL), others.decide], "recorded")
+    machine = Machine(Mirror(folder.name), [Volcano(policy_of(folder), plugins.ALL), others.Others()], "recorded")
     found: list[Logged] = []
     for stamp, record in log:
         due = machine.due(stamp)
