@@ -170,7 +170,8 @@ def explained(nodes: int = 5000, pods: int = 1000, changes: int = 20) -> Iterato
         name="shadow_explained_first", value=1000 * clocks.cpu_s, unit="ms cpu", goal=1000, higher_is_better=False,
         setup={**setup, "measured": "tables made, every pod explained"},
     )  # fmt: skip
-    took, quiet = [], []
+    took: list[float] = []
+    quiet: list[float] = []
     on_nodes = [each for each in facts.pods if each.node][:changes]
     for second, pod in enumerate(on_nodes, 1):
         ended = msgspec.structs.replace(pod, phase="Succeeded")

@@ -32,7 +32,8 @@ def of_session(session: Session, source: Source) -> list[Decision]:
     made = Records(session, source)
     found = list(made.outside())
     for uid in sorted(session.jobs):
-        found += made.of_job(session.jobs[uid])
+        if not made.quiet(session.jobs[uid]):
+            found += made.of_job(session.jobs[uid])
     found += made.evictions()
     found.append(made.record("close"))
     return found
@@ -93,6 +94,18 @@ class Records:
         """Groups that are not in the session at all."""
         for group, why in sorted(self.session.snapshot.outside, key=_name_of):
             yield self.record("attribution", ref_of(group.namespace, group.name, group.job), why=why)
+
+    def quiet(self, job: Job) -> bool:
+        """Whether nothing was decided about a job, as of most that run."""
+        states = job.by_status
+        return not (
+            states[status.PENDING]
+            or states[status.BINDING]
+            or states[status.PIPELINED]
+            or job.refusals
+            or job.why is not None
+            or job.uid in self.session.ballots
+        )
 
     def of_job(self, job: Job) -> Iterator[Decision]:
         """What was decided about a job and its tasks."""

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from pipeline.records import reasons
 from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import Axis
+from scheduler_core.session.tallies import Tallies
 
 FIRST_RESOURCE: Final = 32
 RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
 FITS: Final = 0
 _IN_A_BYTE: Final = 8
-_FEW: Final = 16
 
 NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
 
@@ -50,20 +50,6 @@ def _meaning(bits: tuple[int, ...]) -> npt.NDArray[np.uint64]:
     )
 
 
-def histogram(codes: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
-    """(code, rows), most rows first. Codes are few: each is counted and put aside, which beats sorting."""
-    found: list[tuple[int, int]] = []
-    left = codes
-    while len(left) and len(found) < _FEW:
-        others = left[left != left[0]]
-        found.append((int(left[0]), len(left) - len(others)))
-        left = others
-    if len(left):
-        values, counts = np.unique(left, return_counts=True)
-        found += zip(values.tolist(), counts.tolist(), strict=True)
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
-
-
 class Codes:
     """The meaning of bits in one session."""
 
@@ -74,6 +60,9 @@ class Codes:
         self._bit_of_place: dict[int, int] = {}
         self.unresolvable = 1
         self._checks_of: dict[int, tuple[Check, ...]] = {}
+        self._reasons_of: dict[int, frozenset[str]] = {}
+        self._places_of: dict[int, tuple[int, ...]] = {}
+        self.tallies = Tallies()
 
     def know(self, checks: Iterable[Check]) -> None:
         """Gives out the bits of these checks, in this order."""
@@ -93,7 +82,11 @@ class Codes:
 
     def resource_bit(self, place: int) -> int:
         """The bit of a resource, given out when it is first asked for."""
-        return self._bit_of_place.setdefault(place, 1 << min(FIRST_RESOURCE + len(self._bit_of_place), 63))
+        found = self._bit_of_place.get(place)
+        if found is None:
+            found = self._bit_of_place[place] = 1 << min(FIRST_RESOURCE + len(self._bit_of_place), 63)
+            self._places_of.clear()  # the last bit may mean one more
+        return found
 
     def failed(self, code: int) -> tuple[Check, ...]:
         """The checks in a code: resources first, then in the order of the policy."""
@@ -104,13 +97,25 @@ class Codes:
             found = self._checks_of[code] = (*short, *other)
         return found
 
+    def reasons(self, code: int) -> frozenset[str]:
+        """What the checks in a code stand for."""
+        found = self._reasons_of.get(code)
+        if found is None:
+            found = self._reasons_of[code] = frozenset(check.reason for check in self.failed(code))
+        return found
+
     def _short(self, place: int) -> Check:
         name = self.axis.names[place]
         return Check(f"NodeResourcesFit/{name}", UNSCHEDULABLE, f"Insufficient {name}", reasons.INSUFFICIENT_RESOURCE)
 
     def places(self, code: int) -> tuple[int, ...]:
         """Resources that are short in a code."""
-        return tuple(sorted(place for place, bit in self._bit_of_place.items() if code & bit))
+        found = self._places_of.get(code)
+        if found is None:
+            found = self._places_of[code] = tuple(
+                sorted(each for each, bit in self._bit_of_place.items() if code & bit)
+            )
+        return found
 
     def as_volcano(self, code: int) -> tuple[Check, ...]:
         """What Volcano records of a node: the first short resource alone; else checks up to the first unresolvable one.

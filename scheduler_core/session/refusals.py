@@ -19,7 +19,7 @@ import numpy as np
 
 from pipeline.records import reasons
 from scheduler_core.model import status
-from scheduler_core.model.nodes import Bools, Codes
+from scheduler_core.model.nodes import Codes
 from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
 from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
@@ -29,6 +29,7 @@ from scheduler_core.session import codes as codes_
 if TYPE_CHECKING:
     from scheduler_core.session.judging import Judge, Within
     from scheduler_core.session.session import Session
+    from scheduler_core.session.tallies import Tally
 
 _SHUT: Final = "each was refused to another task of the role, or its score is below zero"
 _OBSTACLES: Final = (reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT)
@@ -64,47 +65,45 @@ def by_word(task: Task, why: Why, text: str = "") -> Refusal:
 
 
 def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Report:
-    meaning = judge.meaning
-    looked = codes if within is None else codes[within]
-    pairs = codes_.histogram(looked)
+    tally = judge.meaning.tallies.of(judge, codes, within)
+    pairs = tally.histogram()
     usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
     return Report(
         counts=tuple(pairs),
-        total=len(looked),
+        total=tally.total,
         usable=usable,
-        blockers=tuple(_blockers(session, judge, codes, pairs, within)),
-        why=_leading(session, judge, pairs, len(looked), within),
-        unresolvable=meaning.never(codes),
+        blockers=tuple(_blockers(judge, tally, pairs)),
+        why=_leading(session, judge, tally, pairs),
+        unresolvable=judge.meaning.never(codes),
     )
 
 
-def _blockers(
-    session: Session, judge: Judge, codes: Codes, pairs: Iterable[tuple[int, int]], within: Within
-) -> list[Blocker]:
+def _blockers(judge: Judge, tally: Tally, pairs: Iterable[tuple[int, int]]) -> list[Blocker]:
     """Every check that is alone on some node."""
     found = []
-    cells = session.nodes.settle()
+    cells = judge.table.states.since(0)
     for code, nodes in pairs:
         failed = judge.meaning.failed(code)
         if len(failed) != 1:
             continue
-        rows = np.flatnonzero(codes == np.uint64(code) if within is None else (codes == np.uint64(code)) & within)
+        alone = tally.codes == np.uint64(code)
+        first = tally.first[alone]
         places = judge.meaning.places(code)
         if not places:
-            found.append(Blocker(failed[0], nodes, row=int(rows[0])))
+            found.append(Blocker(failed[0], nodes, row=int(first.min())))
             continue
-        free = cells.free(places[0])[rows]
-        asked = int(judge.cls.request.values[places[0]])
-        at = int(free.argmax())
-        found.append(Blocker(failed[0], nodes, places[0], asked - int(free[at]), asked, int(rows[at])))
+        free = cells.free(places[0])[tally.states[alone]]
+        asked, most = int(judge.cls.request.values[places[0]]), int(free.max())
+        row = int(first[free == most].min())
+        found.append(Blocker(failed[0], nodes, places[0], asked - most, asked, row))
     return sorted(found, key=lambda each: (each.size, -each.nodes, each.check.name))
 
 
 # --- which reason leads ---------------------------------------------------------------------------------------------------
 
 
-def _leading(session: Session, judge: Judge, pairs: list[tuple[int, int]], total: int, within: Within) -> Why:
-    meaning = judge.meaning
+def _leading(session: Session, judge: Judge, tally: Tally, pairs: list[tuple[int, int]]) -> Why:
+    meaning, total = judge.meaning, tally.total
     wanted, opened = _wanted(meaning, pairs)
     if not total:
         return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
@@ -118,22 +117,18 @@ def _leading(session: Session, judge: Judge, pairs: list[tuple[int, int]], total
     if place < 0:
         return Why(check.reason, message=_says(meaning, pairs, total))
     name = session.axis.names[place]
-    detail = "" if _could_hold(session, judge, within) else "never_fits"
+    detail = "" if _could_hold(judge, tally) else "never_fits"
     asked = session.axis.whole(place, judge.cls.request.values[place])
     return Why(
-        reasons.INSUFFICIENT_RESOURCE, detail, name if not detail else _too_large(session, judge, name),
+        reasons.INSUFFICIENT_RESOURCE, detail, name if not detail else _too_large(judge, tally, name),
         message=_says(meaning, pairs, total), asked=asked,
     )  # fmt: skip
 
 
 def _wanted(meaning: codes_.Codes, pairs: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Of the counted nodes those that the task wants, and of these the open ones."""
-    wanted = [pair for pair in pairs if not _has(meaning, pair[0], (reasons.NODE_AFFINITY,))]
-    return wanted, [pair for pair in wanted if not _has(meaning, pair[0], _OBSTACLES)]
-
-
-def _has(meaning: codes_.Codes, code: int, which: tuple[str, ...]) -> bool:
-    return any(check.reason in which for check in meaning.failed(code))
+    wanted = [pair for pair in pairs if reasons.NODE_AFFINITY not in meaning.reasons(pair[0])]
+    return wanted, [pair for pair in wanted if meaning.reasons(pair[0]).isdisjoint(_OBSTACLES)]
 
 
 def _easiest(meaning: codes_.Codes, wanted: list[tuple[int, int]]) -> str:
@@ -159,27 +154,20 @@ def _most(meaning: codes_.Codes, opened: list[tuple[int, int]]) -> tuple[int, Ch
     return places.get(check, -1), check
 
 
-def _could_hold(session: Session, judge: Judge, within: Within) -> bool:
+def _could_hold(judge: Judge, tally: Tally) -> bool:
     """Whether some open node could hold the task if it were empty."""
-    return bool(_holders(session, judge, within).any())
-
-
-def _holders(session: Session, judge: Judge, within: Within) -> Bools:
-    """Open nodes that could hold the task if they were empty."""
-    able: Bools = judge.fixed == 0
-    if within is not None:
-        able = able & within
+    alloc, able = judge.table.states.since(0).alloc, tally.open
     for place, amount in judge.needs:
-        able = able & (session.nodes.alloc[place] >= amount)
-    return able
+        able = able & (alloc[place][tally.states] >= amount)
+    return bool(able.any())
 
 
-def _too_large(session: Session, judge: Judge, otherwise: str) -> str:
+def _too_large(judge: Judge, tally: Tally, otherwise: str) -> str:
     """The resource of which no open node has enough even when empty, extended ones first."""
-    opened = judge.fixed == 0
+    alloc, opened = judge.table.states.since(0).alloc, tally.states[tally.open]
     for place, amount in sorted(judge.needs, key=lambda need: (need[0] <= MEMORY, need[0])):
-        if opened.any() and int(session.nodes.alloc[place][opened].max()) < amount:
-            return session.axis.names[place]
+        if len(opened) and int(alloc[place][opened].max()) < amount:
+            return judge.table.axis.names[place]
     return otherwise
 
 

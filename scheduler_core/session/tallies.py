@@ -1,0 +1,113 @@
+"""Nodes counted by how they stand and what is fixed about them: what a refusal is told from, whichever class was refused.
+
+Nodes in one state (`model.states`) with equal fixed failures are alike to every question about a refusal, so they are one
+line of a tally, with their number and the first of them. A fleet of thousands of nodes has some hundred lines. While no node
+changes, all classes that wish alike are counted on the same tally.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from scheduler_core.model.nodes import Bools, Codes, Ints
+
+if TYPE_CHECKING:
+    from scheduler_core.session.judging import Judge, Within
+
+_LUT_MOST = 1 << 17
+"""Up to so many different numbers lines are found by a table, above by sorting."""
+
+
+class Tally(NamedTuple):
+    """Lines in no order: the state of their nodes, the code of what is fixed, the code of all that fails, how many `nodes`
+    there are and the `first` row of them; `total` nodes in all."""
+
+    states: Ints
+    fixed: Codes
+    codes: Codes
+    nodes: Ints
+    first: Ints
+    total: int
+
+    def histogram(self) -> list[tuple[int, int]]:
+        """(code, nodes), most nodes first."""
+        found: dict[int, int] = {}
+        for code, nodes in zip(self.codes.tolist(), self.nodes.tolist(), strict=True):
+            found[code] = found.get(code, 0) + nodes
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    @property
+    def open(self) -> Bools:
+        """Lines in which nothing that is fixed fails."""
+        found: Bools = self.fixed == 0
+        return found
+
+
+class _Lines(NamedTuple):
+    """The lines of one moment of the table; `changed` is which."""
+
+    changed: int
+    states: Ints
+    fixed: Codes
+    nodes: Ints
+    first: Ints
+
+
+class Tallies:
+    """The tallies of a session; kept for each set of fixed failures until a node changes."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[int, tuple[Codes, Codes, Ints]] = {}
+        self._lines: dict[int, _Lines] = {}
+
+    def of(self, judge: Judge, codes: Codes, within: Within) -> Tally:
+        """How all nodes (`within`: these) stand to a class, of which the rows have these codes."""
+        if codes is judge.codes and within is None:
+            lines = self._whole(judge)
+            return Tally(
+                lines.states, lines.fixed, judge.room.codes[lines.states] | lines.fixed, lines.nodes, lines.first,
+                len(judge.table),
+            )  # fmt: skip
+        rows = np.arange(len(codes)) if within is None else np.flatnonzero(within)
+        values, kinds = np.unique(codes[rows], return_inverse=True)
+        fixed, of_row = self._kinds_of(judge.fixed)
+        count = judge.table.states.count
+        numbers = (kinds * len(fixed) + of_row[rows]) * count + judge.table.state[rows]
+        found, nodes, first = _lines(numbers, len(values) * len(fixed) * count)
+        rest = found // count
+        return Tally(
+            found % count, fixed[rest % len(fixed)], values[rest // len(fixed)], nodes, rows[first], len(rows)
+        )  # fmt: skip
+
+    def _whole(self, judge: Judge) -> _Lines:
+        table = judge.table
+        lines = self._lines.get(id(judge.fixed))
+        if lines is None or lines.changed != table.changed:
+            fixed, of_row = self._kinds_of(judge.fixed)
+            found, nodes, first = _lines(table.state * len(fixed) + of_row, table.states.count * len(fixed))
+            lines = _Lines(table.changed, found // len(fixed), fixed[found % len(fixed)], nodes, first)
+            self._lines[id(judge.fixed)] = lines
+        return lines
+
+    def _kinds_of(self, fixed: Codes) -> tuple[Codes, Ints]:
+        """The different codes in a column, and which of them each row has."""
+        found = self._kinds.get(id(fixed))
+        if found is None:
+            values, of_row = np.unique(fixed, return_inverse=True)
+            found = self._kinds[id(fixed)] = (fixed, values, of_row)  # the column stays, so its id stays its own
+        return found[1], found[2]
+
+
+def _lines(numbers: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
+    """The different numbers, how often each is there, and the first place of each."""
+    if bound > _LUT_MOST:
+        values, first, nodes = np.unique(numbers, return_index=True, return_counts=True)
+        return values, nodes, first
+    counts = np.bincount(numbers, minlength=bound)
+    values = np.flatnonzero(counts)
+    place: npt.NDArray[np.int64] = np.zeros(bound, dtype=np.int64)
+    place[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    return values, counts[values], place[values]
