@@ -20,10 +20,10 @@ from scheduler_core.model.domains import ROOT, Domain
 from scheduler_core.model.jobs import INQUEUE, Job, Queue
 from scheduler_core.model.nodes import Bools
 from scheduler_core.model.refusal import Refusal
-from scheduler_core.model.tasks import Task
+from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session import arguments, combine, placing, refusals
-from scheduler_core.session.judging import Choice
+from scheduler_core.session.judging import Choice, Judge
 from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Operation, Statement
@@ -114,14 +114,18 @@ class Placer:
         self.near = job.held_domain
         self._barred: dict[str, Bools] | None = {} if remembers and _mixed_roles(job) else None
         self._never: dict[str, Bools] = {}
-        self._plain = session.places_together and self.within is None and self._barred is None and job.topology is None
+        self._together = session.places_together and self.within is None and self._barred is None
+        self._objected: tuple[TaskClass, int, Why] | None = None
 
     def place(self, waiting: list[Task]) -> Statement | None:
         """Takes tasks off the end of `waiting` until the job is ready; None if nothing of it stands."""
         session, job = self.session, self.job
         while waiting:
-            if self._equal(waiting) and session.ready(job):
+            whole = self._equal(waiting)
+            if whole is not None and session.ready(job):
                 break
+            if whole and waiting:
+                continue
             if not waiting or not self._one(waiting.pop()):
                 break
             if session.ready(job) and len(self.statement):
@@ -135,33 +139,66 @@ class Placer:
         self.statement.discard()
         return None
 
-    def _equal(self, waiting: list[Task]) -> bool:
-        """Places equal tasks off the end of `waiting` in one step where that is the same as one by one; False if none."""
-        session, job = self.session, self.job
-        if not self._plain:
-            return False
-        task = waiting[-1]
+    def _equal(self, waiting: list[Task]) -> bool | None:
+        """Places equal tasks off the end of `waiting` in one step where that is the same as one by one.
+
+        None if it placed none, else whether these were all that can go in one step.
+        """
+        session, job, task = self.session, self.job, waiting[-1]
+        if not self._together or self._objects(task) is not None:
+            return None
         judge = session.judges.of(task.cls)
-        if judge.hopeless or not judge.alone(task):
-            return False
+        if judge.hopeless or not (job.topology is not None or judge.alone(task)):
+            return None
         equal = _run(waiting, min(len(waiting), session.missing(job)), job.failed_roles)
         tasks = equal[: session.allocatable_together(job.queue, task, len(equal))]
-        rows = judge.fill(tasks)
+        rows = judge.fill(tasks) if job.topology is None else self._fill_near(judge, tasks)
         if not rows:
-            return False
+            return None
         del waiting[-len(rows) :]
         placed = tasks[: len(rows)]
         self.statement.allocate_together(placed, rows)
         if job.refusals:
             for each in placed:
                 job.refusals.pop(each.uid, None)
-        return True
+        return len(rows) == len(equal)
+
+    def _fill_near(self, judge: Judge, tasks: list[Task]) -> list[int]:
+        """Rows for equal tasks of a job that asks to be together in the network, held at once.
+
+        A row whose rank rose stays the best as long as what the job is near to stays: no other comes nearer by that.
+        """
+        domains = self.session.domains
+        rows: list[int] = []
+        row: int | None = None
+        stays = False
+        for task in tasks:
+            before = task.near = self.near
+            if not stays:
+                row = judge.best() if judge.alone(task) else placing.choose_near(task, judge)
+            if row is None:
+                break
+            risen = judge.hold(row, task)
+            task.row = row
+            self.near = domains.common(domains.leaf_of_row[row], before)
+            stays = risen > placing.NOISE and before in ("", self.near)
+            rows.append(row)
+        return rows
+
+    def _objects(self, task: Task) -> Why | None:
+        """What the queue has said of an equal task, if nothing was placed since."""
+        known = self._objected
+        if known is None or known[0] is not task.cls or known[1] != len(self.statement):
+            return None
+        return known[2]
 
     def _one(self, task: Task) -> bool:
         """Places one task; False if the rest of the job need not be tried."""
         session, job = self.session, self.job
-        why = session.not_allocatable(job.queue, task)
+        why = self._objects(task) or session.not_allocatable(job.queue, task)
         if why is not None:
+            if self._together:
+                self._objected = (task.cls, len(self.statement), why)
             job.refusals.setdefault(task.uid, refusals.by_word(task, why))
             return True
         if task.role and task.role in job.failed_roles:

@@ -53,6 +53,7 @@ class DomainTree:
                 self.tier_of_name[each.tier_name] = each.tier
         self.leaf_of_row = self._leaves(len(table))
         self._around: list[list[str]] | None = None
+        self._leaves_around: dict[int, list[int]] = {}
         self._common: dict[tuple[str, str], str] = {}
         self._under: dict[str, list[int]] = {}
         names = [each.name for each in self.by_name.values() if each.tier == self.tiers[0]]
@@ -114,6 +115,14 @@ class DomainTree:
                 for at in np.flatnonzero(each.nodes).tolist():
                     self._around[at].append(each.name)
         return self._around[row]
+
+    def leaves_around(self, row: int) -> list[int]:
+        """The numbers (`leaf_index`) of the domains of the lowest tier that hold a row."""
+        found = self._leaves_around.get(row)
+        if found is None:
+            numbers = [self.leaf_index[name] for name in self.around(row) if name in self.leaf_index]
+            found = self._leaves_around[row] = numbers
+        return found
 
     def leaves_under(self, name: str) -> list[int]:
         """The numbers (`leaf_index`) of the domains of the lowest tier that are this one or below it."""

@@ -156,6 +156,19 @@ class Job:
         self.by_status[state][task.uid] = task
         task.status = state
 
+    def all_hold_on(self, tasks: Sequence[Task], state: int) -> bool:
+        """The same for all of its tasks in a state, where none is in the new one; False, and nothing done, if it is not so."""
+        before = tasks[0].status
+        states = self.by_status
+        if self.role_minimums or states[state] or len(tasks) != len(states[before]) or tasks[0].job is not self:
+            return False
+        if [*states[before]] != [task.uid for task in tasks]:
+            return False
+        states[before], states[state] = states[state], states[before]
+        for task in tasks:
+            task.status = state
+        return True
+
     def move_together(self, tasks: Sequence[Task], state: int) -> None:
         """Changes the state of equal tasks that all are in one state."""
         if self.role_minimums:

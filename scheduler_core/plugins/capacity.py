@@ -18,7 +18,7 @@ from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.resources import CPU, LEAST, MEMORY, PODS, UNLIMITED, Resource, largest_share
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
-from scheduler_core.session import accounts, arguments
+from scheduler_core.session import accounts, arguments, queue_keys
 from scheduler_core.session.accounts import Account
 from scheduler_core.session.combine import PERMIT, Vote, reject
 from scheduler_core.session.plugin import Plugin
@@ -46,6 +46,7 @@ class Capacity(Plugin):
         self.in_tree = "hierarchy" in self.enabled
         self.accounts: dict[str, Account] = {name: Account(queue, self.axis) for name, queue in session.queues.items()}
         self.broken: Why | None = None
+        self._root: Account | None = None
         if self.in_tree:
             self._grow(session)
         else:
@@ -54,6 +55,7 @@ class Capacity(Plugin):
             account.settle_deserved()
             account.settle_path()
             self._share(account)
+        self._settle_keys()
 
     def _stand_alone(self, session: Session) -> None:
         guaranteed = self.axis.empty()
@@ -70,7 +72,7 @@ class Capacity(Plugin):
 
     def _grow(self, session: Session) -> None:
         tree: Tree = grow(self.accounts, session.total)
-        broken = tree.broken
+        broken, self._root = tree.broken, tree.root
         ledger = accounts.ledger_of(session.snapshot)
         for name in ledger.queues():
             account = self.accounts[name]
@@ -83,7 +85,12 @@ class Capacity(Plugin):
                 reasons.NOT_ADMITTED, message=f"the tree of queues cannot be used: {broken}", plugin=self.name
             )
 
+    def _settle_keys(self) -> None:
+        if self._root is not None and self.broken is None:
+            queue_keys.settle(self._root)
+
     def _share(self, account: Account) -> None:
+        account.order = None
         if account.deserves_nothing:
             account.share = 1.0
         else:
@@ -92,12 +99,11 @@ class Capacity(Plugin):
     # --- orders ------------------------------------------------------------------------------------------------------
 
     def queue_order(self, queue: Queue) -> Any:
-        if self.in_tree:
-            account = self.accounts[queue.name]
-            first = account.path[0]
-            return (account.standing, first.share, first.deserves_nothing, _InTree(account))
         account = self.accounts[queue.name]
-        return (-queue.priority, account.share, account.deserves_nothing)
+        if account.order is None:
+            flat = (-queue.priority, account.share, account.deserves_nothing)
+            account.order = queue_keys.key_of(account) if self.in_tree else flat
+        return account.order
 
     def victim_queue_order(self, one: Queue, other: Queue, preemptor: Queue) -> int:
         """In a tree the nearer relative loses first."""
@@ -319,32 +325,3 @@ def _common_level(one: Account, other: Account) -> int:
 def _below(account: Account, level: int) -> Account:
     """The ancestor one below a level, or the queue itself."""
     return account.ancestors[level + 1] if level + 1 < len(account.ancestors) else account
-
-
-class _InTree:
-    """The key of a queue in a tree, as it stood when it was made.
-
-    Two queues compare by what lies below their nearest common ancestor; equal there, they are equal, whatever lies deeper.
-    """
-
-    __slots__ = ("steps",)
-
-    def __init__(self, account: Account) -> None:
-        self.steps = [(each, (each.share, each.deserves_nothing)) for each in account.path]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _InTree) and self._compare(other) == 0
-
-    def __lt__(self, other: _InTree) -> bool:
-        return self._compare(other) < 0
-
-    def __le__(self, other: _InTree) -> bool:
-        return self._compare(other) <= 0
-
-    def _compare(self, other: _InTree) -> int:
-        for mine, theirs in zip(self.steps, other.steps, strict=False):
-            if mine[0] is not theirs[0]:
-                return -1 if mine[1] < theirs[1] else int(theirs[1] < mine[1])
-        return 0
-
-    __hash__ = None  # type: ignore[assignment]

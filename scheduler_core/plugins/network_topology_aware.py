@@ -46,6 +46,7 @@ class NetworkTopologyAware(Plugin):
         self._stock: tuple[dict[str, Resource], dict[str, Resource]] | None = None
         self._since: list[tuple[Task, int, int]] = []
         self._near: dict[str, Floats] = {}
+        self._near_rows: dict[str, Ints] = {}
 
     def stock(self) -> tuple[dict[str, Resource], dict[str, Resource]]:
         """What each domain has, and what of it is used. Counted when first asked for; what has happened is made up for."""
@@ -150,6 +151,25 @@ class NetworkTopologyAware(Plugin):
         found: Floats = _FULL * self.weight * scores
         return found
 
+    def compared_rows(self, task: Task) -> Ints | None:
+        """Rows near what the job holds, and those in domains in which it has tasks."""
+        job = task.job
+        if job is None or job.topology is None or not task.near:
+            return None
+        nearness = self._nearness(task.near)
+        rows = self._near_rows.get(task.near)
+        if rows is None:
+            rows = self._near_rows[task.near] = np.flatnonzero(nearness[self.domains.leaf_numbers] > 0)
+        apart = [number for number in self._leaves_of(job) if not nearness[number]]
+        if not apart:
+            return rows
+        return np.union1d(rows, np.flatnonzero(np.isin(self.domains.leaf_numbers, apart)))
+
+    def _leaves_of(self, job: Job) -> list[int]:
+        """The domains of the lowest tier, by number, in which tasks of the job lie, one for each task."""
+        around = self.domains.leaves_around
+        return [number for task in job.tasks.values() if task.row != NOWHERE for number in around(task.row)]
+
     def _nearness(self, held: str) -> Floats:
         """How near each domain of the lowest tier lies to what is held, from 0 to 1; last, what is in none."""
         found = self._near.get(held)
@@ -164,12 +184,8 @@ class NetworkTopologyAware(Plugin):
     def _placed(self, job: Job) -> Floats:
         """The part of the job's tasks that lie in each domain of the lowest tier."""
         counts = np.zeros(len(self.domains.leaf_index) + 1)
-        for task in job.tasks.values():
-            if task.row != NOWHERE:
-                for name in self.domains.around(task.row):
-                    number = self.domains.leaf_index.get(name)
-                    if number is not None:
-                        counts[number] += 1
+        for number in self._leaves_of(job):
+            counts[number] += 1
         return counts / len(job.tasks)
 
     def _fill(self, task: Task, rows: Ints) -> Floats:
@@ -191,8 +207,11 @@ class NetworkTopologyAware(Plugin):
         self._moved(task, 1)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
-        for task in tasks:
-            self._moved(task, 1)
+        if self._stock is None:
+            self._since += [(task, task.row, 1) for task in tasks]
+        else:
+            for task in tasks:
+                self._charge(task, task.row, 1)
 
     def deallocated(self, task: Task) -> None:
         self._moved(task, -1)

@@ -95,6 +95,7 @@ class Predicates(Plugin):
         self.table.forgets = arguments.text(self.arguments, UNDONE) != "back"
         self.relations: Relations = session.relations
         self.on = {which: arguments.truth(self.arguments, switch, default=True) for which, switch in _SWITCHES.items()}
+        self.any_cordoned = bool(self.table.cordoned.any())
         self.port_users = _port_users(session) if any(cls.ports for cls in session.snapshot.classes.all) else None
 
     # --- one node ----------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ class Predicates(Plugin):
 
     def fixed_filters(self, cls: TaskClass) -> Iterable[tuple[Check, Bools]]:
         wants = cls.wants
-        if self.on["cordon"] and self.table.cordoned.any():
+        if self.on["cordon"] and self.any_cordoned:
             tolerated = any(matching.tolerates(each, *_UNSCHEDULABLE_TAINT) for each in wants.tolerations)
             if not tolerated:
                 yield CORDON, self.table.cordoned

@@ -54,6 +54,7 @@ class Sla(Plugin):
         self.job_first = arguments.text(self.arguments, "annotations") == "job"
         self.only_fitting = arguments.text(self.arguments, "hold") == "fitting"
         self._waiting_ns: dict[str, int | None] = {}
+        self._order: dict[str, tuple[int, int]] = {}
 
     def waiting_ns(self, job: Job) -> int | None:
         """The promised waiting time, or None without a promise."""
@@ -77,8 +78,11 @@ class Sla(Plugin):
         return None if waiting is None else job.created_ns + waiting
 
     def job_order(self, job: Job) -> Any:
-        deadline = self.deadline_ns(job)
-        return _LAST if deadline is None else (0, deadline)
+        found = self._order.get(job.uid)
+        if found is None:
+            deadline = self.deadline_ns(job)
+            found = self._order[job.uid] = _LAST if deadline is None else (0, deadline)
+        return found
 
     def job_enqueueable(self, job: Job) -> Vote:
         return self._vote(job)

@@ -16,11 +16,11 @@ from scheduler_core.model.why import Why
 
 
 class Account:
-    """What one queue (and in a tree all below it) holds and waits for."""
+    """What one queue (and in a tree all below it) holds and waits for. `order` is its place among queues while its share stays."""
 
     __slots__ = (
         "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing", "elastic",
-        "guarantee", "inqueue", "path", "queue", "real_capability", "request", "share", "standing",
+        "guarantee", "in_numbers", "inqueue", "order", "path", "queue", "real_capability", "request", "share", "standing",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
@@ -37,6 +37,8 @@ class Account:
         self.deserved_items: list[tuple[int, float]] = []
         self.deserves_nothing = self.deserved.is_empty()
         self.standing = (0, False)
+        self.order: tuple[object, ...] | None = None
+        self.in_numbers = False
         self.ancestors: list[Account] = []
         self.path: tuple[Account, ...] = (self,)
         self.children: list[Account] = []

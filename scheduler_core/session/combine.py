@@ -73,6 +73,13 @@ def all_true(tiers: Tiers[bool], *about: Any) -> bool:
     return all(ask(*about) for tier in tiers for ask in tier)
 
 
+def unanimous(asked: Sequence[Callable[..., bool]]) -> Callable[..., bool]:
+    """The same as one function, for what is asked very often."""
+    if len(asked) == 1:
+        return asked[0]
+    return lambda *about: all(ask(*about) for ask in asked)
+
+
 def any_true(tiers: Tiers[bool], *about: Any) -> bool:
     """One yes suffices; nobody asked is no."""
     return any(ask(*about) for tier in tiers for ask in tier)

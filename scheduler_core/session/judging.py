@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from scheduler_core.session.plugin import Plugin
     from scheduler_core.session.session import Session
 
-_FEW_STATES = 4
+_FEW_STATES = 24
 """Up to so many new states are judged one by one; above, as arrays."""
 _MANY_CHANGES = 8
 """With more changes than one in so many rows, a judge takes over all rows."""
 
-Kind = TypeVar("Kind", bound=np.generic)
+Value = TypeVar("Value", bound=np.generic)
 
 NO_RANK = -np.inf
 LEAST_SCORE = -1.0
@@ -52,6 +52,9 @@ class Judges:
         self.codes = codes_.Codes(session.axis)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
+        self.looking = list(zip(_flat(session, "looks_elsewhere"), _flat(session, "table_filters"), strict=True))
+        self.comparing = list(zip(_flat(session, "compares"), _flat(session, "table_score"), strict=True))
+        self.plain = not any(_flat(session, "best_node"))
         self.row_filters = _flat(session, "row_filters")
         self.row_scores = _flat(session, "row_scores")
         self._fixed_filters = _flat(session, "fixed_filters")
@@ -214,12 +217,13 @@ class Judge:
         self.meaning = codes
         self.needs = cls.needs
         self.room = room
-        self._elsewhere = _applying(session, "looks_elsewhere", "table_filters", cls)
-        self._compared = _applying(session, "compares", "table_score", cls)
-        self._all_scores = _flat(session, "table_score")
+        judges = session.judges
+        self._elsewhere = [ask for looks, ask in judges.looking if looks(cls)]
+        self._compared = [ask for compares, ask in judges.comparing if compares(cls)]
+        self._all_scores = [ask for _, ask in judges.comparing]
         self._concerns = [_owner(ask).concerns for ask in (*self._elsewhere, *self._compared)]
-        self._plain = not any(_flat(session, "best_node"))
-        fixed = session.judges.fixed(cls)
+        self._plain = judges.plain
+        fixed = judges.fixed(cls)
         self.fixed = fixed.codes
         self.closed = fixed.closed
         self._shut = fixed.shut
@@ -228,7 +232,7 @@ class Judge:
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
-        self.rank: Floats = self._all_ranks() if room.fits else session.judges.nowhere
+        self.rank: Floats = self._all_ranks() if room.fits else judges.nowhere
 
     def _all_ranks(self) -> Floats:
         rank: Floats = self.room.rank.take(self.table.state)
@@ -310,6 +314,19 @@ class Judge:
         self._codes = None
         return rows
 
+    def best(self) -> int | None:
+        """The row with the largest rank, the first of equal ones; None if none has one that can be chosen."""
+        at = int(self.rank.argmax())
+        return at if self.rank.item(at) > LEAST_SCORE else None
+
+    def hold(self, at: int, task: Task) -> float:
+        """Holds a row for a task; rank and version follow. By how much the rank rose."""
+        before = self.rank.item(at)
+        self.rank[at] = now = self.room.rank_of(self.table.hold(at, task))
+        self._seen = self.table.changed
+        self._codes = None
+        return now - before
+
     @property
     def version(self) -> int:
         """Moves whenever the table does."""
@@ -322,7 +339,16 @@ class Judge:
 
     def alone(self, task: Task) -> bool:
         """Whether everything about a node can be said for the task by looking at it alone."""
-        return self._plain and not any(concerns(task) for concerns in self._concerns)
+        for concerns in self._concerns:
+            if concerns(task):
+                return False
+        return self._plain
+
+    def compared_rows(self, task: Task) -> Ints | None:
+        """Rows outside of which only the best by rank can be the best for the task; None: any row."""
+        if not self._plain or self._elsewhere or len(self._compared) != 1:
+            return None
+        return _owner(self._compared[0]).compared_rows(task)
 
     def elsewhere(self, task: Task) -> Codes | None:
         """Codes of checks that look beyond one node, or None if none applies to the task."""
@@ -352,7 +378,7 @@ class Judge:
         return np.broadcast_to(np.asarray(score, dtype=np.float64), (len(rows),)).copy()
 
 
-def _longer(values: npt.NDArray[Kind], size: int) -> npt.NDArray[Kind]:
+def _longer(values: npt.NDArray[Value], size: int) -> npt.NDArray[Value]:
     """The same values with room for more."""
     found = np.empty(size, dtype=values.dtype)
     found[: len(values)] = values
@@ -366,12 +392,6 @@ def _flat(session: Session, method: str) -> list[Callable[..., Any]]:
 def _owner(ask: Callable[..., Any]) -> Plugin:
     """The plugin that a method was taken from."""
     return cast("Plugin", cast("MethodType", ask).__self__)
-
-
-def _applying(session: Session, applies: str, method: str, cls: TaskClass) -> list[Callable[..., Any]]:
-    """Who is asked for a class: `applies` and `method` are overridden together, so they stand in the same places."""
-    asked = zip(_flat(session, applies), _flat(session, method), strict=True)
-    return [ask for may, ask in asked if may(cls)]
 
 
 class Choice(NamedTuple):

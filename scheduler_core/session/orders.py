@@ -31,6 +31,7 @@ class Orders:
         self._job = _flat(session.asked("job_order"))
         self._queue = _flat(session.asked("queue_order"))
         self._task = _flat(session.asked("task_order"))
+        self._task_key = _task_key(self._task)
         self._victim_queue = _flat(session.asked("victim_queue_order"))
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -61,14 +62,12 @@ class Orders:
         found = list(tasks)
         if len(found) < 2:
             return found
-        numbered = sum(task.number is not None for task in found)
+        numbered = sum([task.number is not None for task in found])
         if numbered in (0, len(found)):
-            return sorted(found, key=self._task_key)
+            found.sort(key=self._task_key)
+            return found
         found.sort(key=lambda task: (task.created_ns, task.uid))
         return sorted(found, key=functools.cmp_to_key(self.compare_tasks))
-
-    def _task_key(self, task: Task) -> Key:
-        return (*[key(task) for key in self._task], task.number or 0, task.created_ns, task.uid)
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -192,6 +191,14 @@ class LiveHeap(Generic[T]):
             items[at], items[below] = items[below], items[at]
             at, below = below, 2 * below + 1
         return found
+
+
+def _task_key(asked: list[Callable[[Task], Any]]) -> Callable[[Task], Key]:
+    """The whole key of a task, among tasks that are all numbered or all not."""
+    if len(asked) == 1:
+        only = asked[0]
+        return lambda task: (only(task), task.number or 0, task.created_ns, task.uid)
+    return lambda task: (*[key(task) for key in asked], task.number or 0, task.created_ns, task.uid)
 
 
 def _flat(tiers: Iterable[Iterable[Callable[..., Any]]]) -> list[Callable[..., Any]]:

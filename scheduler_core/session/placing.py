@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from scheduler_core.session.session import Session
 
 
+NOISE = 1e-6
+"""Differences of scores below this may come from rounding."""
+
+
 def choose(session: Session, task: Task, within: Within = None, barred: Bools | None = None) -> Choice | Refusal | None:
     """The best node that passes everything: among those with room now, else among those where room comes.
 
@@ -25,6 +29,10 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
     judge = session.judges.of(task.cls)
     if within is None and barred is None and judge.alone(task):
         return _choose_plain(session, task, judge)
+    if within is None and barred is None:
+        row = choose_near(task, judge)
+        if row is not None:
+            return Choice(row, True)
     elsewhere = judge.elsewhere(task)
     ready = judge.rank != NO_RANK
     allowed = within if barred is None else ~barred if within is None else within & ~barred
@@ -46,6 +54,30 @@ def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusa
     if score == NO_RANK:
         return _choose_later(session, task, judge, judge.codes, None, None)
     return Choice(best, True) if score > LEAST_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
+
+
+def choose_near(task: Task, judge: Judge) -> int | None:
+    """The best node where nodes are compared, and all but some come out equal: the best of those, or the best by rank.
+
+    None where that does not say it: then all are compared.
+    """
+    some = judge.compared_rows(task)
+    if some is None:
+        return None
+    rank = judge.rank
+    far = int(rank.argmax())
+    rows = some[rank[some] != NO_RANK]
+    if not len(rows):
+        return far if rank[far] > LEAST_SCORE else None
+    compared = np.empty(len(rows) + 1, dtype=np.int64)
+    compared[:-1], compared[-1] = rows, far
+    scores = judge.compared(task, compared)
+    total = rank[rows] if scores is None else rank[rows] + scores[:-1]
+    at = int(total.argmax())
+    row, best = int(rows[at]), total[at]
+    if rank[far] > best or (far < row and rank[far] >= best):
+        row, best = far, rank[far]
+    return row if best > LEAST_SCORE else None
 
 
 def _choose_later(

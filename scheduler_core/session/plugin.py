@@ -144,6 +144,13 @@ class Plugin:
         """A score that compares the candidates (rows) with each other, weighted; None if it does not apply. Asked for each task."""
         raise NotImplementedError
 
+    def compared_rows(self, task: Task) -> Ints | None:
+        """Rows, in order, outside of which `table_score` is nothing, whichever rows are candidates, and in which it is not
+        below nothing: of all others only the best by itself can be chosen. A task that is placed on a row raises no other
+        row's score by more than that row's, as long as `near` stays. None: any row may count. Only for speed, next to
+        `table_score`."""
+        return None
+
     def best_node(self, task: Task, rows: Ints, scores: Floats) -> int | None:
         """The chosen row, if the plugin overrules the scores."""
         raise NotImplementedError

@@ -7,7 +7,7 @@ decisions out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.model import status
@@ -84,7 +84,8 @@ class Session:
         self._on_allocated = _flat(self._asked["allocated"])
         self._on_deallocated = _flat(self._asked["deallocated"])
         self._allocatable = _flat(self._asked["allocatable"])
-        self._ready = _flat(self._asked["job_ready"])
+        self.ready: Callable[[Job], bool] = combine.unanimous(_flat(self._asked["job_ready"]))
+        """Whether enough of a job holds a place for it to be bound."""
         self._valid = _flat(self._asked["job_valid"])
         self._overused = _flat(self._asked["overused"])
         self._before_filter = _flat(self._asked["before_filter"])
@@ -130,9 +131,6 @@ class Session:
         """Lets a job into its queue; every plugin is told."""
         combine.everyone(self._asked["job_enqueued"], job)
         job.phase = INQUEUE
-
-    def ready(self, job: Job) -> bool:
-        return all(ask(job) for ask in self._ready)
 
     def missing(self, job: Job) -> int:
         """How many tasks can be placed without asking in between whether the job is ready; at least one."""
@@ -193,9 +191,14 @@ class Session:
 
     # --- decisions -----------------------------------------------------------------------------------------------------
 
-    def bind(self, tasks: Iterable[Task]) -> None:
+    def bind(self, tasks: Sequence[Task]) -> None:
         """Sends allocated tasks to their nodes."""
         names, binds = self.nodes.names, self.binds
+        job = tasks[0].job if tasks else None
+        if job is not None and job.all_hold_on(tasks, status.BINDING):
+            for task in tasks:
+                binds[task.uid] = (task, names[task.row])
+            return
         for task in tasks:
             if task.job is not None:
                 task.job.hold_on(task, status.BINDING)

@@ -74,14 +74,18 @@ class Statement:
         job.move_together(tasks, status.ALLOCATED)
         for task, row in zip(tasks, rows, strict=True):
             task.row = row
-            self.operations.append(Operation(ALLOCATE, task, row, status.PENDING))
+        self.operations += [
+            Operation(ALLOCATE, task, row, status.PENDING) for task, row in zip(tasks, rows, strict=True)
+        ]
         self.session.tell_allocated_together(tasks)
 
     def discard(self) -> None:
-        """Undoes everything, last first."""
+        """Undoes everything, last first. All is then as it was, so for orders nothing was released."""
+        releases = self.session.releases
         while self.operations:
             operation = self.operations.pop()
             _UNDO[operation.kind](self, operation)
+        self.session.releases = releases
 
     def commit(self) -> None:
         """Makes binds and evictions final."""

@@ -1,0 +1,68 @@
+"""Gangs that stay together in the network: looking at a few nodes chooses what looking at all of them does."""
+
+import random
+
+import pytest
+
+from scheduler_core import decisions, plugins, scheduling
+from scheduler_core.model import facts as f
+from scheduler_core.plugins.network_topology_aware import NetworkTopologyAware
+from tests.support import scheduler_makers as make
+
+POLICY = make.policy(
+    ("gang",), ("predicates", "binpack", "network-topology-aware"), actions=("allocate",),
+    **{"network-topology-aware": {"hypernode.binpack.normal-pod.enable": False}},
+)  # fmt: skip
+SPREADING = make.policy(
+    ("gang",), ("predicates", "nodeorder", "network-topology-aware"), actions=("allocate",),
+    **{"network-topology-aware": {"hypernode.binpack.normal-pod.enable": False},
+       "nodeorder": {"tainttoleration.weight": 0, "nodeaffinity.weight": 0}},
+)  # fmt: skip
+
+
+def network(r):
+    """Racks of three in spines of two racks; some nodes in no rack, one in two."""
+    names = [f"n{at:02d}" for at in range(20)]
+    racks = [names[at : at + 3] for at in range(0, 18, 3)]
+    racks[1] = [*racks[1], names[0]]
+    domains = [f.DomainFacts(name=f"r{at}", tier=1, nodes=tuple(each)) for at, each in enumerate(racks)]
+    for at in range(0, 6, 2):
+        inside = tuple(sorted({*racks[at], *racks[at + 1]}))
+        domains.append(f.DomainFacts(name=f"s{at}", tier=2, nodes=inside, children=(f"r{at}", f"r{at + 1}")))
+    return [make.node(name, cpu=r.choice((3, 4, 8))) for name in names], domains
+
+
+def gangs(r):
+    """Gangs that ask to be together, some of which run in part already, and some that do not ask."""
+    groups, pods = [], []
+    for at in range(r.randint(3, 7)):
+        size = r.randint(1, 6)
+        topology = f.TopologyFacts("soft") if r.random() < 0.8 else None
+        groups.append(make.group(f"j{at}", min_member=r.randint(1, size), created_ns=at, topology=topology))
+        cpu = r.choice((1, 1, 2))
+        for number in range(size):
+            on = f"n{r.randrange(20):02d}" if r.random() < 0.15 else ""
+            pods.append(make.pod(f"j{at}-w-{number}", f"j{at}", cpu=cpu if number else r.choice((1, 2)), on=on))
+    return groups, pods
+
+
+def decided(seed, policy):
+    r = random.Random(seed)
+    nodes, domains = network(r)
+    groups, pods = gangs(r)
+    facts = f.ClusterFacts(
+        nodes=tuple(nodes), queues=(make.queue(),), groups=tuple(groups), pods=tuple(pods), domains=tuple(domains)
+    )
+    session = scheduling.run(facts, policy, 10**10, plugins.ALL)
+    near = {task.uid: (task.near, task.row) for task in session.snapshot.tasks.values()}
+    return decisions.of_session(session, "simulate"), near, len(session.binds)
+
+
+@pytest.mark.parametrize("policy", [POLICY, SPREADING], ids=["packing", "spreading"])
+def test_some_rows_and_the_best_of_the_others_choose_what_all_rows_choose(monkeypatch, policy):
+    quick = [decided(seed, policy) for seed in range(120)]
+    asked = []
+    monkeypatch.setattr(NetworkTopologyAware, "compared_rows", lambda self, task: asked.append(task))
+    assert [decided(seed, policy) for seed in range(120)] == quick
+    assert sum(bound for _, _, bound in quick) > 600
+    assert len(asked) > 300
