@@ -15,7 +15,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -31,6 +31,8 @@ SETTINGS = """
 """
 # A checkpoint rewrites every row group that an upsert touched, so it is done less often than DuckDB's 16 MB would.
 CHECKPOINT_WAL = "64MB"
+LEAST_MEMORY = "1KB"
+"""A limit that DuckDB never comes down to."""
 LOCK_STEP_S = 0.1
 
 log = logging.getLogger(__name__)
@@ -53,6 +55,7 @@ class Engine:
         folder.mkdir(parents=True, exist_ok=True)
         folder = folder.resolve()
         self.write_lock = threading.RLock()
+        self._limits = limits
         self._cursor_lock = threading.Lock()
         self.on_fatal: Callable[[], object] = lambda: None
         self._root = duckdb.connect(
@@ -72,6 +75,7 @@ class Engine:
         self._root.execute("SET GLOBAL enable_external_access = false")
         self._path = folder / FILE_NAME
         self._attach(self._path, clock.monotonic_s() + lock_wait_s)
+        self._written_ns = self._path.stat().st_mtime_ns
         self.scratch = folder / "scratch"
         self.scratch.mkdir(exist_ok=True)
         for left in self.scratch.iterdir():  # of a process that was killed; no other one can be at work here now
@@ -128,12 +132,34 @@ class Engine:
                 with _ignored():
                     cursor.execute("ROLLBACK")
                 raise
+            if self._was_checkpointed():
+                self._let_go_of_pages(cursor)
 
     def watch(self, error: duckdb.Error) -> None:
         """Tell `on_fatal` if the error has made the whole database unusable, as a full disk can: only a start helps."""
         if isinstance(error, duckdb.FatalException):
             log.critical("the database cannot go on: %s", error)
             self.on_fatal()
+
+    def _was_checkpointed(self) -> bool:
+        """Whether changes were brought into the file itself, and not only to its log, since this was last asked."""
+        before = self._written_ns
+        with suppress(FileNotFoundError):  # somebody removed it; that shows elsewhere
+            self._written_ns = self._path.stat().st_mtime_ns
+        return self._written_ns != before
+
+    def _let_go_of_pages(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Frees pages of the file that nobody uses at the moment.
+
+        A checkpoint goes through row groups of which loads and queries need little, and DuckDB would keep all of them
+        until its limit: memory would grow with the file. It has no statement for this. But asked to come down to a limit
+        that it cannot reach, it frees what it can before it refuses, and its limit stays as it was.
+        """
+        try:
+            cursor.execute(f"SET GLOBAL memory_limit = '{LEAST_MEMORY}'")
+        except duckdb.OutOfMemoryException:
+            return
+        cursor.execute(f"SET GLOBAL memory_limit = '{self._limits.memory_mb}MB'")
 
     def close(self) -> None:
         """Write everything into the file and let it go. No cursor may be at work."""
