@@ -1,7 +1,8 @@
 """Why a job waits, worked out from its stored waits and their parts as of a moment. Pure.
 
 The parts of a wait tile it, so a question about the past needs no other data: what lies behind the moment is cut off, and
-sums, shares, promise and sentence are made of the rest. The moment is log time; there is no clock here.
+sums, shares, promise and sentence are made of the rest. Of a part only its last words and figures are stored: `as_known`
+takes away those that came after the moment. The moment is log time; there is no clock here.
 
 Which wait is meant: the one that covers the moment, else the latest before it (between two waits, or after the last).
 """
@@ -9,6 +10,8 @@ Which wait is meant: the one that covers the moment, else the latest before it (
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from msgspec import structs
 
 from dashboards import waits
 from dashboards.objects import Fresh, JobRow, Now, Reason, Scheduler, Segment, Why
@@ -44,7 +47,7 @@ def why(
     wait_ms = max(0, end_ms - wait.started_ms)
     phase = wait.phase if ended else WAITING
     reasons = shares(parts, wait.started_ms, end_ms)
-    now = None if ended else waits.now_of(_part_at(parts, at_ms))
+    now = None if ended else waits.now_of(part_at(parts, at_ms))
     overrun_ms = None if wait.deadline_ms is None else max(0, end_ms - wait.deadline_ms)
     leading = reasons[0] if reasons else None
     told = _told(wait, phase, wait_ms, end_ms, leading, now)
@@ -73,6 +76,20 @@ def why(
     )
 
 
+def as_known(part: Segment, sees: Scheduler | None) -> Segment:
+    """A part of which the words were said after the moment: without them, and with the figures that a scheduler saw then
+    for the same reason."""
+    if sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
+        return structs.replace(part, message=None, nodes=None, total_nodes=None)
+    return structs.replace(part, message=None, nodes=sees.nodes, total_nodes=sees.total_nodes)
+
+
+def part_at(parts: Sequence[Segment], at_ms: int) -> Segment | None:
+    """The part that holds at the moment; at a change, the one that begins."""
+    holding = [part for part in parts if part.from_ms <= at_ms and (part.to_ms is None or at_ms <= part.to_ms)]
+    return holding[-1] if holding else None
+
+
 def shares(parts: Sequence[Segment], from_ms: int, to_ms: int) -> list[Reason]:
     """The time that each reason held between two moments, longest first, of equal ones the first to hold."""
     held: dict[tuple[str, str | None, str | None], int] = {}
@@ -90,12 +107,6 @@ def shares(parts: Sequence[Segment], from_ms: int, to_ms: int) -> list[Reason]:
         for place, (name, length) in enumerate(held.items())
     ]
     return sorted(found, key=lambda reason: -reason.ms)
-
-
-def _part_at(parts: Sequence[Segment], at_ms: int) -> Segment | None:
-    """The part that holds at the moment; at a change, the one that begins."""
-    holding = [part for part in parts if part.from_ms <= at_ms and (part.to_ms is None or at_ms <= part.to_ms)]
-    return holding[-1] if holding else None
 
 
 def _sla(wait: JobRow, ended: bool, at_ms: int) -> str:

@@ -58,7 +58,8 @@ class Now(msgspec.Struct, frozen=True):
     total_nodes: int | None
     title: str
     message: str | None = None
-    """What the scheduler said, unchanged; null in lists."""
+    """What the scheduler said, unchanged; null in lists, and of a moment before it was said (then `nodes` and `total_nodes`
+    are those that a scheduler's decision of before has, or null)."""
     since_ms: int | None = None
     """When this reason began to hold. The message was said then or later, in other words perhaps by another scheduler than
     the one of `scheduler`, and about another moment."""

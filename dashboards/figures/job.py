@@ -65,9 +65,31 @@ def why(
         sees = _stored(asked, row, moment_ms)
         if sees is None and rebuild and at_ms is not None:
             sees, note = _rebuilt(asked, row, moment_ms)
+    if moment_ms < now_ms:
+        parts = _as_of(asked, row, parts, moment_ms, sees)
     answer = answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (wait.job.cluster,)), sees, note)
     answer.others = [uid for uid in uids if uid != wait.job.uid]
     return answer
+
+
+def _as_of(
+    asked: Asked, row: Row, parts: Sequence[Segment], moment_ms: int, sees: Scheduler | None
+) -> Sequence[Segment]:
+    """The parts as far as they were known at a moment of the past."""
+    part = answers.part_at(parts, moment_ms)
+    if part is None or not part.message:
+        return parts
+    said = asked.store.rows(
+        "first_said",
+        from_day=row["day"].isoformat(),
+        cluster=row["cluster"],
+        uid=row["job_uid"],
+        message=part.message,
+    )
+    first_ms = waits.ms(said[0]["observed_at"]) if said else None
+    if first_ms is None or first_ms <= moment_ms:
+        return parts
+    return [answers.as_known(each, sees) if each is part else each for each in parts]
 
 
 def _only(rows: Sequence[Row], episode: int) -> list[Row]:

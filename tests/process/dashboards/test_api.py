@@ -122,6 +122,33 @@ def test_what_a_scheduler_decided_comes_before_the_usual_help(page, doris):
     assert page.api(f"/jobs/decided/team-a/Job/j/why?at={at(5)}")["helps"] == ["old"]
 
 
+def test_words_and_figures_that_came_after_the_moment_are_not_told_of_it(page, doris):
+    made = Waiting("late")
+    job = made.job("j")
+    made.wait(job, 0)
+    made.part(job, 1, 0, None, "node_affinity", nodes=28, total_nodes=28, message="0/28 nodes are available")
+    made.now(10)
+    for minute, total in ((1, 26), (4, 28), (6, 28)):
+        made.add(
+            "event", day=DAY_MS, uid=f"e{total}", object_version=str(minute), job_uid="uid-j", observed_at=at(minute),
+            reason="FailedScheduling", message=f"0/{total} nodes are available",
+        )  # fmt: skip
+    made.add(
+        "decision", day=DAY_MS, id="d", source="shadow", policy="volcano", job_uid="uid-j", kind="attribution",
+        session_at=at(2), reason="node_affinity", nodes=14, total_nodes=26,
+    )  # fmt: skip
+    made.load(doris)
+
+    def now(query):
+        told = page.api(f"/jobs/late/team-a/Job/j/why{query}")["now"]
+        return told["message"], told["nodes"], told["total_nodes"]
+
+    assert now(f"?at={at(1)}") == (None, None, None)
+    assert now(f"?at={at(3)}") == (None, 14, 26)
+    assert now(f"?at={at(5)}") == ("0/28 nodes are available", 28, 28)
+    assert now("") == ("0/28 nodes are available", 28, 28)
+
+
 def test_what_a_scheduler_sees_is_that_of_the_moment(page, doris):
     made = Waiting("seen")
     job = made.job("j")
