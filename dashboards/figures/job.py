@@ -59,7 +59,7 @@ def why(
             fix=f"It is known from {times.format_ms(first_ms)} on; ask for a later moment.",
         )
     row = next(row for row, each in zip(rows, stored, strict=True) if each is wait)
-    parts = _parts(asked, row, wait.episode).get(wait.episode, [])
+    parts: Sequence[Segment] = _parts(asked, row, wait.episode).get(wait.episode, [])
     sees, note = None, None
     if wait.ended_ms is None or wait.ended_ms > moment_ms:
         sees = _stored(asked, row, moment_ms)

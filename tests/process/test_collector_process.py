@@ -328,7 +328,7 @@ def test_a_full_disk_is_told_stops_the_reading_and_ends_nothing(api: ScriptedApi
 
 @pytest.mark.parametrize("command", [["replay"], ["up", "--replay"]], ids=["replay", "up"])
 def test_a_wrong_recording_is_named_with_the_line(tmp_path: Path, command: list[str]) -> None:
-    own = ["--set", f"data_dir={tmp_path / 'data'}"]
+    own = ["--set", f"data_dir={tmp_path / 'data'}", "--set", "dashboards.port=0"]
     code, lines = failed(*command, str(tmp_path / "nowhere"), *own)
     assert code == 1
     assert lines[0] == f"Error: {tmp_path / 'nowhere'}: there is no such recording"
