@@ -41,7 +41,7 @@ def schedule(
     ] = None,
     job: Annotated[
         str | None,
-        typer.Option("--job", metavar="NAMESPACE/NAME", help="With --at: of this job alone.", show_default=False),
+        typer.Option("--job", metavar="[NAMESPACE/]NAME", help="With --at: of this job alone.", show_default=False),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End with the log instead of following it.")] = False,
     policy: Annotated[
@@ -76,12 +76,14 @@ def schedule(
 
 def _run(loaded: Loaded, *, once: bool) -> int:
     from pipeline.config.places import Places
+    from pipeline.process import data_folder
     from pipeline.process.supervisor import Supervisor
     from pipeline.telemetry import logs
     from scheduler_core.app import Scheduler
     from scheduler_core.settings import Settings
 
     cluster = _cluster(loaded)
+    data_folder.prepare(loaded.ground.data_dir)
     logs.setup(loaded.ground.log, cluster=cluster)
     stage = Scheduler(loaded.of(Settings), Places(loaded.ground.data_dir), cluster, alone=True)
     supervisor = Supervisor([stage], loaded)
@@ -99,25 +101,42 @@ def _tell(loaded: Loaded, at: str, job: str | None, wanted: output.Wanted) -> No
         terminal.hint(f"That moment has not come: this is as of {times.show(end_ms)}, the end of the log.")
     machine = travel.machine_at(loaded, _cluster(loaded), at_ms)
     found = machine.ask(at_ms)
-    asked = [each for each in found if job in (None, _name(each))]
-    if job is not None and not asked:
-        _require_waiting(machine, job)
+    if job is not None:
+        named = whole_name(job, {name for each in found if (name := _name(each))} | _waiting(machine))
+        found = [each for each in found if _name(each) == named]
     if wanted.format in ("json", "yaml"):
-        output.render_object(asked, wanted.format)
+        output.render_object(found, wanted.format)
     else:
-        output.render([_row(each) for each in asked], _COLUMNS, wanted)
+        output.render([_row(each) for each in found], _COLUMNS, wanted)
 
 
-def _require_waiting(machine: Machine, job: str) -> None:
-    """Raises NotFound for a job of which no pod waited: a slip must not read as "nothing to say"."""
+def whole_name(job: str, waiting: set[str]) -> str:
+    """The NAMESPACE/NAME that is meant: itself, or the only waiting job of a bare name.
+
+    Raises NotFound for a job of which no pod waited: a slip must not read as "nothing to say".
+    """
+    same = sorted(each for each in waiting if each.partition("/")[2] == job)
+    if job in waiting or len(same) == 1:
+        return job if job in waiting else same[0]
+    if same:
+        fix = f"Did you mean {', '.join(same[:-1])} or {same[-1]}?"
+        raise NotFound(f"several jobs of the name {job} waited for a scheduler at that moment", fix=fix)
+    near = closest(job, waiting) if "/" in job else _closest_bare(job, waiting)
+    fix = f"Did you mean {near}?" if near else "`kube-collector jobs --phase waiting` lists the jobs that wait."
+    raise NotFound(f"no pod of a job {job} waited for a scheduler at that moment", fix=fix)
+
+
+def _closest_bare(name: str, waiting: set[str]) -> str | None:
+    names = {each.partition("/")[2]: each for each in sorted(waiting)}
+    near = closest(name, names)
+    return None if near is None else names[near]
+
+
+def _waiting(machine: Machine) -> set[str]:
     from scheduler_core.cache.mirror import OTHERS, VOLCANO
 
     seen = (each.job for view in (VOLCANO, OTHERS) for each in machine.mirror.waiting(view))
-    waiting = {f"{each.namespace}/{each.name}" for each in seen if each is not None}
-    if job not in waiting:
-        near = closest(job, waiting)
-        fix = f"Did you mean {near}?" if near else "`kube-collector jobs --phase waiting` lists the jobs that wait."
-        raise NotFound(f"no pod of a job {job} waited for a scheduler at that moment", fix=fix)
+    return {f"{each.namespace}/{each.name}" for each in seen if each is not None}
 
 
 def _name(decision: Decision) -> str | None:

@@ -95,6 +95,7 @@ always as an array; tables are for people and may change. Times are typed as `-1
 | 4 | not found |
 | 5 | a check failed (`doctor`, `--fail-on`) |
 | 6 | a dependency does not answer; trying again may help |
+| 129 | its terminal was closed |
 | 130 | interrupted |
 """
 

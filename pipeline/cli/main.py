@@ -4,7 +4,7 @@ Help of the program itself is printed from the catalogue: no stage, no typer, no
 module is imported only when that command is named.
 
 Exit codes: 0 done · 1 failed · 2 bad usage · 3 settings invalid · 4 not found · 5 a check failed · 6 a dependency does not
-answer (worth trying again) · 130 interrupted.
+answer (worth trying again) · 129 its terminal was closed · 130 interrupted.
 """
 
 from __future__ import annotations

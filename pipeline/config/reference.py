@@ -29,7 +29,8 @@ flags. A file is named with `--config`, by `KUBE_COLLECTOR_CONFIG`, or is `./kub
 - `${VAR}` and `${VAR:-default}` in a file stand for environment variables; `$${` is a plain `${`.
 - A secret may be written as `file:PATH`: the text of that file. Secrets are shown as `***`.
 - Durations are written as in Go: `500ms`, `30s`, `1h30m`. Sizes: `512KiB`, `32MiB`, `1GB`, or a number of bytes.
-- *live* settings change with a reload (SIGHUP, or `POST /-/reload` on the admin port); the others need a restart.
+- *live* settings change with a reload (SIGHUP to a service, or `POST /-/reload` on the admin port); the others need
+  a restart. In a process that was started from a terminal SIGHUP says that the terminal was closed, and ends it.
 - `kube-collector config check` finds every mistake with its line; `config show` tells where each value comes from.
 """
 

@@ -8,8 +8,10 @@ other way, so that whatever is upstream still has somewhere to put what it holds
 The process ends by itself when a stage's thread dies: a pipeline of which one part is silently missing is worse than one that
 is started again from its checkpoint. A stage that can go on after an error catches the error.
 
-Codes: SIGTERM 0, SIGINT 130 (as a shell reports an interrupted program), a death or a drain that took too long 1, otherwise
-what `finish` was given. A second signal ends the process at once, unless it comes together with the first: whoever ends a
+SIGHUP reads the settings again in a service, ends a process whose terminal is closed, and stays ignored under nohup.
+
+Codes: SIGTERM 0, SIGINT 130 and SIGHUP 129 (as a shell reports a program that a signal ended), a death or a drain that took
+too long 1, otherwise what `finish` was given. A second signal ends the process at once, unless it comes together with the first: whoever ends a
 process often tells it twice, itself and its group.
 """
 
@@ -30,7 +32,7 @@ from pipeline import clock, extensions
 from pipeline.config import effective
 from pipeline.config.load import Loaded
 from pipeline.errors import UserError
-from pipeline.process import deaths, reload
+from pipeline.process import deaths, hangup, reload
 from pipeline.process.admin import Admin
 from pipeline.process.stage import Check, Reloads, Shows, Stage
 from pipeline.telemetry import catalogue, logs
@@ -84,6 +86,7 @@ class Supervisor:
         # Signal handlers may only do what is reentrant: an Event's lock is not, a SimpleQueue's put is.
         self._told: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._signalled_s: float | None = None
+        self._terminals = hangup.terminals()
         self._reloading = threading.Lock()
         self._phase = "starting"
 
@@ -204,11 +207,10 @@ class Supervisor:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        taken = {
-            signal.SIGINT: self._told_to_end,
-            signal.SIGTERM: self._told_to_end,
-            signal.SIGHUP: self._told_to_reload,
-        }
+        taken: dict[signal.Signals, Callable[[int, Any], None]]
+        taken = {signal.SIGINT: self._told_to_end, signal.SIGTERM: self._told_to_end}
+        if not hangup.ignored():
+            taken[signal.SIGHUP] = self._told_to_end if hangup.ends() else self._told_to_reload
         before = {number: signal.signal(number, handler) for number, handler in taken.items()}
         try:
             yield
@@ -218,10 +220,12 @@ class Supervisor:
 
     def _told_to_end(self, number: int, _: object) -> None:
         now_s = clock.monotonic_s()
+        if number == signal.SIGHUP:
+            hangup.leave(self._terminals)
         if self._signalled_s is None:
             self._signalled_s = now_s
-            self.finish(130 if number == signal.SIGINT else 0)
-        elif now_s - self._signalled_s >= TOGETHER_S:
+            self.finish(0 if number == signal.SIGTERM else 128 + number)
+        elif number != signal.SIGHUP and now_s - self._signalled_s >= TOGETHER_S:
             os.write(2, b"ended at once, on the second signal\n")
             self._exit_now(128 + number)
 

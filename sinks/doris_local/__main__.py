@@ -2,7 +2,8 @@
 
 When it listens it prints one line of JSON with its ports, and nothing else on stdout. It ends on SIGTERM, or with
 --stop-at-eof when its stdin does: the pipe of a parent, so a parent that is killed leaves nothing behind. SIGINT is
-ignored, so that a Ctrl-C in the terminal stops the loader first and this after it.
+ignored, so that a Ctrl-C in the terminal stops the loader first and this after it; so is SIGHUP with a parent that it ends
+with, which alone knows whether that is a closed terminal or a reload.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=options.log_level, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     stopped = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if options.stop_at_eof:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     try:
         server = Server(_options(options))

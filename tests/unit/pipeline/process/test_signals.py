@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.process import supervisor
+from tests.support import ttys
 
 PROGRAM = """
 import sys, threading
@@ -48,14 +49,23 @@ def settings(tmp_path: Path) -> Path:
     return file
 
 
+IGNORING = """
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
 @pytest.fixture
-def program(settings: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+def program(settings: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     running: list[subprocess.Popen[str]] = []
 
-    def start(how: str) -> subprocess.Popen[str]:
+    def start(how: str, *launcher: str, stdin: int | None = None) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(settings), how],
+            [*launcher, sys.executable, "-c", PROGRAM, str(settings), how],
+            stdin=stdin,
             stdout=subprocess.PIPE,
+            start_new_session=True,  # without the terminal that the tests may have been started from
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -114,3 +124,34 @@ def test_sighup_reads_the_settings_again(program: Callable[[str], subprocess.Pop
     assert "old ones stay in use" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
+
+
+def test_a_closed_terminal_ends_it_as_ctrl_c_does(program: Callable[..., subprocess.Popen[str]]) -> None:
+    with ttys.terminal() as terminal:
+        process = program("slow", *ttys.LAUNCHER, stdin=terminal.inside)
+        terminal.close()
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (129, "stopping\nstopped\n", "")
+
+
+def test_a_closed_terminal_that_is_told_again_is_not_urgent(program: Callable[..., subprocess.Popen[str]]) -> None:
+    with ttys.terminal() as terminal:
+        process = program("slow", *ttys.LAUNCHER, stdin=terminal.inside)
+        for _ in range(2):
+            process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (129, "stopping\nstopped\n", "")
+
+
+def test_under_nohup_a_closed_terminal_is_ignored(
+    program: Callable[..., subprocess.Popen[str]], settings: Path
+) -> None:
+    with ttys.terminal() as terminal:
+        nohup = (sys.executable, "-c", IGNORING)
+        process = program("end", *ttys.LAUNCHER, *nohup, stdin=terminal.inside)
+        settings.write_text("log: {level: error}\n")
+        terminal.close()
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "stopping\n", "")
