@@ -107,7 +107,11 @@ class Collector:
     def __init__(
         self, settings: Settings, places: Places, cluster: str, watching: Options | None = None, **asking: float
     ) -> None:
-        """`watching` and `asking` (`soon_s`, `later_s` of `Live`) stand for those of a real cluster; tests shorten them."""
+        """`watching` and `asking` (`soon_s`, `later_s` of `Live`) stand for those of a real cluster; tests shorten them.
+
+        Reads the credentials, so that a way to the cluster that leads nowhere is known before any stage starts. Raises
+        UserError.
+        """
         self._settings = settings
         self._places = places
         self._cluster = cluster
@@ -117,10 +121,10 @@ class Collector:
         self._behind = ""
         self._live: Live | None = None
         self._scribe: Scribe | None = None
+        self._client = Client(Credentials(settings.kubeconfig, settings.context), CONNECTIONS)
 
     def start(self) -> None:
-        """Opens the spool and reads the credentials. Raises UserError when either cannot be had."""
-        self._client = Client(Credentials(self._settings.kubeconfig, self._settings.context), CONNECTIONS)
+        """Opens the spool. Raises UserError when it cannot be had."""
         self._writing = _Writing(self._settings, self._places, self._cluster)
         self._loop.start()
 
@@ -328,7 +332,7 @@ class Replayer:
 
 
 def stage(loaded: Loaded) -> Collector | Replayer:
-    """The stage as the settings want it. Raises UserError for a recording that is none."""
+    """The stage as the settings want it. Raises UserError for a recording, or a kubeconfig, that is none."""
     settings, places = loaded.of(Settings), Places(loaded.ground.data_dir)
     cluster = loaded.ground.cluster.name
     if settings.replay is None:

@@ -30,10 +30,12 @@ def collect(kubeconfig: Kubeconfig = None, config: options.ConfigFiles = None, s
       kube-collector collect --set cluster.name=prod --set data_dir=/var/lib/kube-collector
     """
     from collector import app
-    from pipeline.process import supervisor
+    from pipeline.process import data_folder, supervisor
 
     loaded = options.settings(config, sets, {"collector.kubeconfig": kubeconfig})
-    return supervisor.run([app.stage(loaded)], loaded)
+    stage = app.stage(loaded)
+    data_folder.prepare(loaded.ground.data_dir)
+    return supervisor.run([stage], loaded)
 
 
 def replay(

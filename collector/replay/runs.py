@@ -23,7 +23,7 @@ from pipeline.config.places import Places
 from pipeline.errors import BadUsage, Terminal, Transient, Unreachable, UserError
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
-from pipeline.process import deaths
+from pipeline.process import data_folder, deaths
 from pipeline.records import sla
 from pipeline.telemetry import logs
 
@@ -44,6 +44,7 @@ def replay(folder: Path, speed: str, config: Iterable[Path] | None, sets: Iterab
         Recording(folder),
         parse_pace(speed),
     )
+    data_folder.prepare(loaded.ground.data_dir)
     with _interrupts() as stop, _deaths(stop) as dead:
         stage.start()
         seconds = max(1, (stage.end_ms - stage.begin_ms) // 1000)

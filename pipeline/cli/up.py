@@ -89,11 +89,17 @@ def demo(
 
 
 def _run(loaded: Loaded) -> int:
-    from pipeline.process import supervisor
+    """Raises UserError for a source or a data folder that cannot be used, before anything is made or started."""
+    from pipeline.process import data_folder, supervisor
     from pipeline.process.stage import Observes
 
+    *later, first = extensions.found(extensions.STAGES)
+    source = first.load()(
+        loaded
+    )  # the last to start: a bad way to the cluster is known before another stage makes its files
+    data_folder.prepare(loaded.ground.data_dir)
+    stages = [*(extension.load()(loaded) for extension in later), source]
     terminal.hint("Starting: this takes some seconds.")
-    stages = [extension.load()(loaded) for extension in extensions.found(extensions.STAGES)]
     for stage in stages:
         if isinstance(stage, Observes):
             stage.observe(stages)
@@ -146,10 +152,22 @@ def _recording() -> Path:
 def _claim(folder: Path) -> None:
     """Empties the demo's own data folder and holds it for the life of this process.
 
-    Raises UserError for a folder that another demo holds, or that has anything else in it.
+    Raises UserError for a folder that another demo holds, that has anything else in it, or that cannot be written.
     """
-    from pipeline.log import lock
+    from pipeline.process import data_folder
 
+    with data_folder.failures_named(folder):
+        _require_own(folder)
+        data_folder.prepare(folder)
+        _hold(folder)
+        for each in folder.iterdir():
+            if each.is_dir():
+                shutil.rmtree(each)
+            elif each.name != _MARK:
+                each.unlink()
+
+
+def _require_own(folder: Path) -> None:
     mark = folder / _MARK
     if folder.is_dir() and any(folder.iterdir()) and not mark.exists():
         raise UserError(
@@ -157,14 +175,13 @@ def _claim(folder: Path) -> None:
             where=str(folder),
             fix="Name another folder with --data-dir.",
         )
-    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _hold(folder: Path) -> None:
+    from pipeline.log import lock
+
     try:
-        lock.take(mark, "the demo's data folder")
+        lock.take(folder / _MARK, "the demo's data folder")
     except UserError as held:
         fix = "End that demo, or start this one beside it with --data-dir PATH and another --port."
         raise UserError(held.what, where=held.where, fix=fix) from held
-    for each in folder.iterdir():
-        if each.is_dir():
-            shutil.rmtree(each)
-        elif each != mark:
-            each.unlink()

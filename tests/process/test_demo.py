@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.support.cluster import free_port, poll
 from tests.support.running import Pipeline
 
@@ -103,6 +105,63 @@ def test_no_recording_is_one_clear_error(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "there is no such recording" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("demo", "--port", "PORT"),
+        ("up", "--replay", "examples/kube-a", "--port", "PORT"),
+        ("collect", "--kubeconfig", "K"),
+    ],
+)
+@pytest.mark.parametrize("place", ["a file", "below a file", "of the kernel", "below the kernel's"])
+def test_a_data_folder_that_cannot_be_used_is_one_clear_error(
+    tmp_path: Path, command: tuple[str, ...], place: str
+) -> None:
+    (tmp_path / "taken").write_text("keep me")
+    places = {"a file": tmp_path / "taken", "below a file": tmp_path / "taken" / "data"}
+    places |= {"of the kernel": Path("/proc/sys"), "below the kernel's": Path("/proc/nope")}
+    kubeconfig = {"K": str(kubeconfig_in(tmp_path)), "PORT": str(free_port())}
+    option = ("--set", f"data_dir={places[place]}") if command[0] == "collect" else ("--data-dir", str(places[place]))
+    done = run(*(kubeconfig.get(each, each) for each in command), *option)
+    assert done.returncode == 1
+    refused = (
+        "the demo empties its data folder" if (command[0], place) == ("demo", "of the kernel") else "cannot be used"
+    )
+    assert f"Error: {places[place]}: the " in done.stderr and refused in done.stderr
+    assert (
+        "Name a" in done.stderr and "fault of kube-collector" not in done.stderr and "This may pass" not in done.stderr
+    )
+    assert (tmp_path / "taken").read_text() == "keep me"
+
+
+def test_a_demos_mark_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / ".kube-collector-demo").mkdir()
+    done = run("demo", "--port", str(free_port()), "--data-dir", str(tmp_path))
+    assert done.returncode == 1
+    assert f"Error: {tmp_path}: the data folder cannot be used: Is a directory" in done.stderr
+    assert "--data-dir PATH" in done.stderr
+
+
+def kubeconfig_in(folder: Path) -> Path:
+    """One that can be read, of a cluster where nobody answers."""
+    file = folder / "kubeconfig"
+    named = {
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "u", "user": {}}],
+    }
+    context = {"name": "x", "context": {"cluster": "c", "user": "u"}}
+    file.write_text(json.dumps({"current-context": "x", "contexts": [context], **named}))
+    return file
+
+
+def test_no_kubeconfig_is_found_before_anything_is_made(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    done = run("up", "--kubeconfig", str(nowhere), "--data-dir", str(tmp_path / "data"), "--port", str(free_port()))
+    assert done.returncode == 1
+    assert f"{nowhere}: there is no such file" in done.stderr and "--kubeconfig" in done.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_replay_goes_on_where_it_was_stopped_and_adds_nothing_twice(tmp_path: Path) -> None:
