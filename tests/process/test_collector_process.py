@@ -299,8 +299,8 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
                          "--set", f"data_dir={tmp_path / 'file'}")  # fmt: skip
     assert code == 1
     assert lines == [
-        f"Error: {tmp_path / 'file' / 'spool'}: the spool's folder cannot be made: Not a directory",
-        "  Set data_dir to a folder that this user may write.",
+        f"Error: {tmp_path / 'file'}: the data folder cannot be used: a file is in its place",
+        "  Name a folder that this user may write, with --set data_dir=PATH; `up` and `demo` take --data-dir PATH too.",
     ]
 
 
