@@ -22,6 +22,7 @@ import hashlib
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -31,6 +32,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +87,14 @@ def poll(what: str, condition: Callable[[], object], limit_s: float = 60.0) -> N
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody has, and that nobody is given who lets the kernel choose: those begin at 32768."""
+    chance = random.SystemRandom()  # not the one that every test of every worker begins with the same seed
+    for _ in range(100):
+        port = chance.randrange(20_000, 32_768)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port from 20000 to 32767 is free")
 
 
 class Program:
