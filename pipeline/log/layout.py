@@ -32,10 +32,10 @@ def index_path(directory: Path, number: int) -> Path:
 
 
 def numbers(directory: Path) -> list[int]:
-    """Numbers of the segments that are there, ascending; whoever wrote them."""
+    """Numbers of the segments that are there, ascending; whoever wrote them. None where there is no such folder."""
     try:
         names = os.listdir(directory)  # noqa: PTH208 - Path.iterdir costs ten times as much, and readers poll
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(int(name[: -len(DATA)]) for name in names if name.endswith(DATA) and name[: -len(DATA)].isdecimal())
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import UserError
-from pipeline.log import Entry, LogOptions, LogReader, LogWriter, Position, wake
+from pipeline.log import Entry, LogOptions, LogReader, LogWriter, Position, layout, wake
 from pipeline.records import codec
 from pipeline.records.envelope import TickRecord
 
@@ -102,6 +102,11 @@ def test_a_restarted_writer_goes_on_behind_the_last_line_and_its_log_time(tmp_pa
         write(writer, 4000)
         assert writer.sync().segment == first.segment
     assert [entry.stamp for entry in everything(tmp_path)] == [9000, 10_000, 10_000]
+
+
+def test_where_a_file_is_in_the_folders_place_there_is_no_log(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert layout.numbers(tmp_path / "nowhere") == layout.numbers(tmp_path / "file" / "log") == []
 
 
 def test_a_second_writer_is_told_who_holds_the_log(tmp_path: Path) -> None:
