@@ -19,17 +19,34 @@ READER = "doris"
 """The loader's name among the readers of log and outbox."""
 
 
-class LogSource:
-    """Raw rows straight from the record log.
-
-    Lines that are no record are left to the aggregation, which reads the same log and keeps them as dead letters; here
-    they are only counted.
-    """
+class _OfLog:
+    """A reader of a log, whatever rows its lines become."""
 
     def __init__(self, directory: Path, name: str = READER) -> None:
         self._reader = LogReader(directory, name)
         self.begun = self._reader.position > BEGINNING
         self.ack(self._reader.position)  # on the list of readers from now on, so that nothing unread is removed
+
+    def ack(self, end: Position) -> None:
+        self._reader.ack(end)
+
+    def again(self) -> bool:
+        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
+        self._reader.close()
+        self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
+        self.ack(BEGINNING)
+        return gone
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+class LogSource(_OfLog):
+    """Raw rows straight from the record log.
+
+    Lines that are no record are left to the aggregation, which reads the same log and keeps them as dead letters; here
+    they are only counted.
+    """
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
         begin = self._reader.position
@@ -51,27 +68,9 @@ class LogSource:
                 rows += raw_rows.all_of(record)
         return Taken(rows, [], size, batch.end, log_at)
 
-    def ack(self, end: Position) -> None:
-        self._reader.ack(end)
 
-    def again(self) -> bool:
-        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
-        self._reader.close()
-        self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
-        self.ack(BEGINNING)
-        return gone
-
-    def close(self) -> None:
-        self._reader.close()
-
-
-class DeadLetterSource:
+class DeadLetterSource(_OfLog):
     """What the collector could not make a record of: a log whose lines are rows already."""
-
-    def __init__(self, directory: Path, name: str = READER) -> None:
-        self._reader = LogReader(directory, name)
-        self.begun = self._reader.position > BEGINNING
-        self.ack(self._reader.position)
 
     def take(self, max_rows: int, max_bytes: int) -> Taken | None:
         begin = self._reader.position
@@ -89,19 +88,6 @@ class DeadLetterSource:
             if letter is not None:
                 rows.append(letter)
         return Taken(rows, bad, sum(len(line) for _, line in batch.entries), batch.end, {})
-
-    def ack(self, end: Position) -> None:
-        self._reader.ack(end)
-
-    def again(self) -> bool:
-        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
-        self._reader.close()
-        self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
-        self.ack(BEGINNING)
-        return gone
-
-    def close(self) -> None:
-        self._reader.close()
 
 
 class OutboxSource:
