@@ -112,5 +112,10 @@ def _write(fd: int, data: memoryview, fault: str) -> None:
 def refusal(error: OSError, directory: Path) -> Transient:
     """What an OSError means for the log: LogFull for want of space, LogBroken for the rest."""
     if error.errno in _NO_SPACE:
-        return LogFull(f"no space for the log {directory} ({error.strerror}); it goes on when there is space again")
+        return LogFull(no_space(directory, str(error.strerror)))
     return LogBroken(f"the log {directory} cannot be written ({error.strerror})")
+
+
+def no_space(directory: Path, why: str) -> str:
+    """One wording for a disk that is full, whether the free-space floor is met first or the system refuses the write."""
+    return f"no space for the log {directory} ({why}); it goes on when there is space again"

@@ -14,7 +14,7 @@ from pipeline.log import index, layout, lines, lock, readers, recovery, retentio
 from pipeline.log.buffer import Buffer, Piece
 from pipeline.log.options import LogOptions
 from pipeline.log.positions import Position
-from pipeline.log.segment import LogFull, SegmentWriter
+from pipeline.log.segment import LogFull, SegmentWriter, no_space
 from pipeline.records import codec
 from pipeline.records.envelope import Record, TickRecord
 
@@ -228,7 +228,7 @@ class LogWriter:
     def _limit_text(self, needed_bytes: int) -> str:
         if self.total_bytes + needed_bytes > self.options.max_bytes:
             return f"the log {self.directory} is at its limit of {self.options.max_bytes} bytes"
-        return f"the disk of the log {self.directory} has no room ({self.options.min_free_bytes} bytes stay free)"
+        return no_space(self.directory, f"{self.options.min_free_bytes} bytes of the disk stay free")
 
     def _retain(self) -> None:
         segments = layout.segments(self.directory)

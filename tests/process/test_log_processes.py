@@ -152,7 +152,7 @@ def test_a_disk_without_a_free_byte_stops_the_log_but_not_its_next_start(small_d
         filler = disks.fill(small_disk)
         observed = range(1001, 1500)
         writer.append([msgspec.json.encode({"observedms": ms, "data": "x" * 100}) for ms in observed], observed)
-        with pytest.raises(LogFull, match="no room"):
+        with pytest.raises(LogFull, match="no space for the log"):
             writer.sync()
         with pytest.raises(LogFull):
             writer.close()
