@@ -3,8 +3,8 @@
 `model` holds what a session works on: the columnar node table, tasks interned into classes, jobs, queues, amounts.
 `session` is the framework: extension points, votes, orders, victims, the statement that can be undone, the choice of a
 node, attribution. `actions` and `plugins` are two families, one file each, that know the session and not each other.
-`tiers` reads the policy file (Volcano's own), `scheduling` runs one session, `decisions` turns it into records. `foreign`
-explains pods of other schedulers.
+`tiers` reads the policy file (Volcano's own), `scheduling` runs one session, `decisions` turns it into records, `figures`
+reads off it what queues and nodes have. `foreign` explains pods of other schedulers.
 
 All of that is pure: a snapshot, a policy and the time go in, a session with its decisions comes out. Same input, same
 decisions, whatever the order of the input. It talks to no cluster, keeps no file and reads no clock; of the ground floor

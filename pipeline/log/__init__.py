@@ -1,8 +1,9 @@
 """The record log: append-only lines in segments on disk, behind one writer and many named readers.
 
 Here belong the seam that stages code against (`LogWriter`, `LogReader`, `Position`, `Entry`, `Batch`), the files behind
-it (`layout`, `index`, `scan`, `segment`), what keeps them whole (`recovery`, `repair`, `retention`, `readers`), and the
-outbox through which judged rows reach the loader (`outbox`). A log in Kafka will stand behind the same seam.
+it (`layout`, `index`, `scan`, `segment`), what keeps them whole (`recovery`, `repair`, `retention`, `readers`), what the
+parts of one process share of a log (`sharing`, `wake`, `steps`), and the SQLite files that move with it (`databases`) with
+the outbox through which judged rows reach the loader (`outbox`). A log in Kafka will stand behind the same seam.
 
 Not here: what a line means (`pipeline.records`), and when to write or read one. This room looks at `records`, `errors`,
 `clock` and `faults`.
