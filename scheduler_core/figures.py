@@ -34,9 +34,9 @@ def of_nodes(session: Session, pool_labels: Sequence[str]) -> Iterator[NodeFigur
         has,
         free,
         cells.alloc[CPU],
-        cells.idle[CPU],
+        cells.idle[CPU].clip(min=0),
         cells.alloc[MEMORY],
-        cells.idle[MEMORY],
+        cells.idle[MEMORY].clip(min=0),
         cells.pods,
     )
     for name, traits, *values in zip(

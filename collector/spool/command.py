@@ -40,7 +40,7 @@ def info(
     data_dir: Directory = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
-    output_format: options.Output = "table",
+    output_format: options.OutputOfOne = "table",
     utc: options.Utc = False,
 ) -> None:
     """Show size, log time, readers and watches; safe while a collector runs.
@@ -64,7 +64,7 @@ def check(
     data_dir: Directory = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
-    output_format: options.Output = "table",
+    output_format: options.OutputOfOne = "table",
 ) -> None:
     """Read every segment against its index; ends with code 5 when anything is damaged. Safe while a collector runs.
 
@@ -88,7 +88,7 @@ def repair(
     data_dir: Directory = None,
     config: options.ConfigFiles = None,
     sets: options.Sets = None,
-    output_format: options.Output = "table",
+    output_format: options.OutputOfOne = "table",
 ) -> None:
     """Make indexes anew, cut torn tails, copy damaged bytes to `quarantine/`. No good record is changed.
 
@@ -108,7 +108,7 @@ def cat(
     types: Annotated[
         list[str] | None,
         typer.Option(
-            "--type", metavar="TYPE", help="object, event, decision, gap or tick; may be given several times."
+            "--type", metavar="TYPE", help="object, event, decision, figures, gap or tick; may be given several times."
         ),
     ] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="Kind of the object, such as Pod.")] = None,

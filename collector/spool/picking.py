@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import msgspec
 
@@ -15,13 +15,21 @@ from pipeline.records.envelope import (
     TYPE_PREFIX,
     DecisionRecord,
     EventRecord,
+    FiguresRecord,
     GapRecord,
     ObjectRecord,
     Record,
 )
 from pipeline.records.jobs import JobRef
 
-TYPES = ("object", "event", "decision", "gap", "tick")
+
+def _word(kind: type) -> str:
+    tag = str(kind.__struct_config__.tag)  # type: ignore[attr-defined]  # every record is a msgspec struct
+    return tag.removeprefix(TYPE_PREFIX).split(".")[0]
+
+
+TYPES = tuple(_word(kind) for kind in get_args(Record))
+"""Types of records as a person writes them."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +90,7 @@ def show(record: Record) -> Shown:
 
 def type_of(record: Record) -> str:
     """`object`, `event`, …: the type as a person writes it."""
-    tag = str(type(record).__struct_config__.tag)
-    return tag.removeprefix(TYPE_PREFIX).split(".")[0]
+    return _word(type(record))
 
 
 def kind_of(record: Record) -> str:
@@ -123,6 +130,8 @@ def _name_and_what(record: Record) -> tuple[str, str]:
     if isinstance(record, DecisionRecord):
         made = record.data
         return made.task or "", " ".join(word for word in (made.kind, made.reason or "", made.message) if word)
+    if isinstance(record, FiguresRecord):
+        return "", f"{len(record.data.queues)} queues, {len(record.data.nodes)} nodes"
     if isinstance(record, GapRecord):
         return "", f"{record.data.why}, {record.data.changed} changed"
     return "", ""

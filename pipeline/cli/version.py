@@ -18,7 +18,7 @@ def facts() -> dict[str, str]:
     }
 
 
-def version(output_format: options.Output = "table") -> None:
+def version(output_format: options.OutputOfOne = "table") -> None:
     """Print the version.
 
     Examples:

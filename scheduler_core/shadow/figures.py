@@ -19,14 +19,12 @@ from scheduler_core.shadow.records import SOURCE
 from scheduler_core.shadow.volcano import Volcano
 
 Row = TypeVar("Row", NodeFigures, QueueFigures)
-MINUTE_MS: Final = 60_000
-HOUR_MS: Final = 3_600_000
 MOST: Final = 500
 """Rows of one record."""
 
 
 class Told(msgspec.Struct):
-    """What was told last, by node, and by queue and resource; and in which minute anything was looked at last."""
+    """What was told last, by node, and by queue and resource; and of which minute."""
 
     minute_ms: int = -1
     nodes: dict[str, NodeFigures] = {}
@@ -40,20 +38,25 @@ class Book:
         self.told = Told()
         self.heard_ms = -1
         """Figures of minutes up to this one are in the log already."""
+        self._passed_ms = -1
         self._volcano = volcano
         self._pool_labels = pool_labels
 
     def due(self, stamp: int) -> int | None:
         """The minute (ms) that log time has come to, if nothing was told of it yet."""
-        minute_ms = stamp // MINUTE_MS * MINUTE_MS
-        return minute_ms if minute_ms > self.told.minute_ms else None
+        minute_ms = stamp // times.MINUTE_MS * times.MINUTE_MS
+        return minute_ms if minute_ms > max(self.told.minute_ms, self._passed_ms) else None
+
+    def pass_over(self, minute_ms: int) -> None:
+        """There are no figures of this minute; what it would have told, the next one tells."""
+        self._passed_ms = minute_ms
 
     def records(self, mirror: Mirror, minute_ms: int) -> list[FiguresRecord]:
         """What holds from this minute on and was not told yet."""
         session = self._volcano.opened(mirror, minute_ms)
         nodes = {each.node: each for each in figures.of_nodes(session, self._pool_labels)}
         queues = {f"{each.queue}/{each.resource}": each for each in figures.of_queues(session)}
-        before, whole = self.told, minute_ms // HOUR_MS > self.told.minute_ms // HOUR_MS
+        before, whole = self.told, minute_ms // times.HOUR_MS > self.told.minute_ms // times.HOUR_MS
         self.told = Told(minute_ms, nodes, queues)
         if minute_ms <= self.heard_ms:
             return []

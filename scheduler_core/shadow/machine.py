@@ -117,9 +117,9 @@ class Machine:
         return [] if self.book is None else self.book.records(self.mirror, minute_ms)
 
     def pass_figures(self, minute_ms: int) -> None:
-        """There are none of this minute."""
+        """There are none of this minute: they could not be worked out."""
         if self.book is not None:
-            self.book.told.minute_ms = minute_ms
+            self.book.pass_over(minute_ms)
 
     def take(self, record: Record) -> None:
         """Takes in a record of the log."""

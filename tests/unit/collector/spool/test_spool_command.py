@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from collector.kinds.known import KnownChanges, KnownObject
+from collector.spool import picking
 from collector.spool.checkpoint import Watch
 from collector.spool.command import app
 from collector.spool.spool import Spool
@@ -17,8 +18,9 @@ from pipeline.config.places import Places
 from pipeline.errors import BadUsage, CheckFailed, NotFound, UserError
 from pipeline.log import LogOptions, LogReader, layout
 from pipeline.records.decisions import Decision
-from pipeline.records.envelope import DecisionRecord, EventRecord, GapRecord, ObjectRecord, Record
+from pipeline.records.envelope import DecisionRecord, EventRecord, FiguresRecord, GapRecord, ObjectRecord, Record
 from pipeline.records.events import EventSeen, Regarding
+from pipeline.records.figures import Figures, NodeFigures
 from pipeline.records.gaps import Gap
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
@@ -57,6 +59,7 @@ RECORDS: list[Record] = [
         **envelope(30),
         data=Decision(source="shadow", policy="p", session_ms=1, kind="attribution", job=TRAIN, reason="quota"),
     ),
+    FiguresRecord(**envelope(35), data=Figures(minute_ms=START_MS, nodes=(NodeFigures("n1"),))),
     GapRecord(**envelope(40), data=Gap(kind="Pod", to_ms=2, why="expired", changed=3)),
 ]
 
@@ -85,9 +88,10 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("filters", "seconds"),
     [
-        ([], [0, 10, 20, 30, 40, 41]),
+        ([], [0, 10, 20, 30, 35, 40, 41]),
         (["--type", "event"], [20]),
         (["--type", "object", "--type", "gap"], [0, 10, 40]),
+        (["--type", "figures"], [35]),
         (["--kind", "pod"], [10, 20, 40]),
         (["--job", "team/train"], [10, 20, 30]),
         (["--from", "2026-09-21T14:13:30Z", "--to", "2026-09-21T14:13:50Z"], [10, 20]),
@@ -109,7 +113,14 @@ def test_cat_as_a_table_says_what_each_record_is_about(places: Places, capsys: p
     assert heading.split() == ["OBSERVED", "TYPE", "KIND", "NAME", "JOB", "WHAT"]
     assert rows[2].split()[:6] == ["2026-09-21", "14:13:40Z", "event", "Pod", "team/train-0", "Job/team/train"]
     assert rows[2].endswith("FailedScheduling: 0/1 nodes are available")
-    assert [row.split()[2] for row in rows] == ["object", "object", "event", "decision", "gap", "tick"]
+    assert [row.split()[2] for row in rows] == ["object", "object", "event", "decision", "figures", "gap", "tick"]
+    assert rows[4].endswith("0 queues, 1 nodes")
+
+
+def test_the_help_of_cat_names_every_type_of_record() -> None:
+    cat = invoke.prepare("spool", app).commands["cat"]
+    (said,) = [param.help for param in cat.params if param.name == "types"]
+    assert [name for name in picking.TYPES if name not in said] == []
 
 
 @pytest.mark.parametrize("arguments", [["--type", "pod"], ["--job", "train"], ["-o", "csv"], ["--from", "soon"]])

@@ -6,9 +6,10 @@ import msgspec
 
 from pipeline.records import raw_rows
 from pipeline.records.figures import NodeFigures, QueueFigures
+from pipeline.records.times import HOUR_MS, MINUTE_MS
 from scheduler_core import figures, plugins, tiers
 from scheduler_core.cache.mirror import Mirror
-from scheduler_core.shadow.figures import HOUR_MS, MINUTE_MS, MOST, Book
+from scheduler_core.shadow.figures import MOST, Book
 from scheduler_core.shadow.volcano import Volcano
 from tests.support.object_records import deleted, group, node, pod, queue, record
 
@@ -71,6 +72,15 @@ def test_a_node_has_free_what_no_pod_holds_whoever_placed_it():
     ]
 
 
+def test_a_node_that_holds_more_than_it_has_has_nothing_free():
+    mirror, book = started(fleet("n1"), asking("p-1", 6, node="n1"), asking("p-2", 6, node="n1"), *(
+        pod(f"p-{at}", containers=[{"name": "main", "resources": {"requests": {"cpu": "7", "memory": "7Gi"}}}], node="n1")
+        for at in (3, 4)
+    ))  # fmt: skip
+    (found,) = nodes(book.records(mirror, HOUR))
+    assert (found.gpus_free, found.cpus_free_milli, found.memory_free_bytes) == (0, 0, 0)
+
+
 def test_a_queue_uses_what_its_pods_hold_and_asks_for_what_waits_too():
     gold = queue("gold", deserved={"nvidia.com/gpu": "4"}, capability={"nvidia.com/gpu": "6"})
     mirror, book = started(
@@ -108,6 +118,15 @@ def test_only_what_has_changed_is_told_and_everything_at_each_full_hour():
     assert [(each.node, each.gpus_free) for each in nodes(book.records(mirror, HOUR + 6 * MINUTE_MS))] == [("n2", 7)]
     assert book.records(mirror, HOUR + 7 * MINUTE_MS) == []
     assert len(nodes(book.records(mirror, HOUR + HOUR_MS))) == 2
+
+
+def test_an_hour_whose_first_minute_was_passed_over_has_everything_in_the_next():
+    mirror, book = started(fleet("n1"), fleet("n2"))
+    book.records(mirror, HOUR)
+    book.pass_over(HOUR + HOUR_MS)
+    assert book.due(HOUR + HOUR_MS + 59_000) is None
+    assert book.due(HOUR + HOUR_MS + MINUTE_MS) == HOUR + HOUR_MS + MINUTE_MS
+    assert len(nodes(book.records(mirror, HOUR + HOUR_MS + MINUTE_MS))) == 2
 
 
 def test_what_is_gone_has_nothing_left_and_is_told_once():
