@@ -112,7 +112,7 @@ class Aggregation:
 
     def _tell_anew(self, event: str) -> None:
         path = str(self._places.aggregation_db)
-        first = min(layout.numbers(self._places.records), default=layout.FIRST)
+        first = layout.first(self._places.records)
         if first == layout.FIRST:
             log.warning(event, path=path, now="the whole log is judged anew")
         else:

@@ -11,7 +11,7 @@ import typer
 
 from pipeline.cli import options, output
 from pipeline.cli.output import Column
-from pipeline.errors import BadUsage, UserError
+from pipeline.errors import BadUsage
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
 
@@ -45,12 +45,11 @@ def rebuild(yes: options.Yes = False, config: options.ConfigFiles = None, sets: 
     """
     from aggregation.runners import embedded, store
     from pipeline.config.places import Places
+    from pipeline.log import layout
 
     places = Places(options.settings(config, sets).ground.data_dir)
     if not places.records.is_dir():
-        raise UserError(
-            "there is no log of records", where=str(places.records), fix="Start `kube-collector up` or `collect` first."
-        )
+        raise layout.no_log(places.records)
     options.confirm("Judge the whole log anew?", yes)
     held = store.hold(places.aggregation_db)
     try:

@@ -10,8 +10,8 @@ from typing import Any
 from pipeline import faults
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import Transient, UserError
-from pipeline.log import LogOptions, LogWriter, readers, sharing, steps
+from pipeline.errors import Transient
+from pipeline.log import LogOptions, LogWriter, layout, readers, sharing, steps
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.records.envelope import Record
@@ -63,7 +63,7 @@ class Scheduler:
         self._at_ms = -1
 
     def start(self) -> None:
-        """Raises UserError for a policy that cannot be used; alone also for a log that another process writes."""
+        """Raises UserError for a policy that cannot be used; alone also for a log that is not there, or has a writer."""
         building.machine(self._settings, self._cluster)
         if self._alone:
             self._own = _open(self._places.records, self._cluster)
@@ -207,9 +207,7 @@ def stage(loaded: Loaded) -> Scheduler | Absent:
 def _open(directory: Path, cluster: str) -> LogWriter:
     """Becomes the log's writer, which removes nothing of it: how long it is kept is its collector's affair."""
     if not directory.is_dir():
-        raise UserError(
-            "there is no log of records", where=str(directory), fix="Start `kube-collector up` or `collect` first."
-        )
+        raise layout.no_log(directory)
     return LogWriter(
         directory, options=LogOptions(cluster=cluster, source="kube-collector/scheduler", keep_s=_FOR_EVER_S)
     )

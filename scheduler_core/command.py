@@ -158,11 +158,13 @@ def _row(decision: Decision) -> dict[str, Any]:
 def _cluster(loaded: Loaded) -> str:
     """The cluster that is named, else the one that the log is of: a replay's has a name of its own."""
     from pipeline.config.origins import DEFAULT
+    from pipeline.config.places import Places
+    from pipeline.log import layout
     from scheduler_core.shadow import travel
 
     if loaded.origin(("cluster", "name")) != DEFAULT:
         return loaded.ground.cluster.name
     found = travel.cluster_of(loaded)
     if found is None:
-        raise NotFound("there are no records yet", fix="Start `kube-collector up` or `collect` first.")
+        raise layout.no_log(Places(loaded.ground.data_dir).records)
     return found

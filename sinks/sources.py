@@ -31,7 +31,7 @@ class _OfLog:
         self._reader.ack(end)
 
     def again(self) -> bool:
-        gone = min(layout.numbers(self._reader.directory), default=layout.FIRST) > layout.FIRST
+        gone = layout.first(self._reader.directory) > layout.FIRST
         self._reader.close()
         self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
         self.ack(BEGINNING)

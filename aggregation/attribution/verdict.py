@@ -15,7 +15,7 @@ from aggregation.lifecycle import asks, counts
 from aggregation.lifecycle.objects import Decided, Pod
 from aggregation.lifecycle.state import JobState
 from aggregation.messages import Message, Said, parse
-from pipeline.records import reasons
+from pipeline.records import devices, reasons
 from pipeline.records.objects import NodesWanted
 
 GATED = "~gated"
@@ -173,7 +173,7 @@ def _above_ceiling(state: JobState, pod: Pod) -> bool:
     least = state.episodes[-1].minimum if state.episodes else None
     wanted = pod.asks * (least or 1)
     limit = asks.of_amounts(ceiling)
-    named = asks.devices(ceiling)
+    named = devices.devices(ceiling)
     return (
         ("cpu" in ceiling and wanted.cpus_milli > limit.cpus_milli)
         or ("memory" in ceiling and wanted.memory_bytes > limit.memory_bytes)

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from aggregation.lifecycle.course import Asking, Wish
 from aggregation.lifecycle.objects import NO_ASKS, Asks
-from pipeline.records import quantity
-from pipeline.records.devices import devices as devices
+from pipeline.records import devices, quantity
 from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Container
 from pipeline.records.shapes.pod import PodSpec, PodTemplate
@@ -18,7 +17,7 @@ def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
     """The figures of a resource list."""
     if not amounts:
         return NO_ASKS
-    gpus = sum(quantity.units(amounts[name]) for name in devices(amounts))
+    gpus = sum(quantity.units(amounts[name]) for name in devices.devices(amounts))
     return Asks(gpus, quantity.milli(amounts.get("cpu")), quantity.units(amounts.get("memory")))
 
 

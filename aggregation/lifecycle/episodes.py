@@ -1,9 +1,9 @@
 """Episodes: when a wait begins, ends, turns out to be none, or has to be taken up again.
 
 The first begins with the earliest creation among job object, groups and pods (rule P3), and ends when the minimum is
-placed, or is lowered to what is placed. A later one begins at the loss that takes the job below its minimum, or when it is suspended or evicted (rule
-P12). A job that ends while it waits has cancelled the wait; a later wait in which no pod was placed yet was then none at
-all, only the last pods going, and is removed.
+placed, or is lowered to what is placed. A later one begins at the loss that takes the job below its minimum, or when it
+is suspended or evicted (rule P12). A job that ends while it waits has cancelled the wait; a later wait in which no pod
+was placed yet was then none at all, only the last pods going, and is removed.
 """
 
 from __future__ import annotations

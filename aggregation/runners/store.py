@@ -48,22 +48,10 @@ class StateStore:
     def __init__(self, path: Path) -> None:
         """Raises Transient while the disk has no space for it, UserError for a file that is damaged or of a newer version."""
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
-            _require_known(self._db, path)
-            self._db.execute("pragma journal_mode=wal")
-            self._db.execute("pragma synchronous=full")
-            self._db.execute("pragma busy_timeout=10000")
-            self._db.executescript(_TABLES)
-            self._db.execute(f"pragma user_version={SCHEMA}")
-            outbox.create(self._db)
+            self._db = databases.connect(path, _WHAT, SCHEMA, _make_tables, instead=_MADE_ANEW)
         except sqlite3.Error as error:
-            self._db.close()
             raise _refusal(error, path) from error
-        except UserError:
-            self._db.close()
-            raise
 
     def get(self, key: str) -> Stored | None:
         """The committed state of a job."""
@@ -152,14 +140,9 @@ def hold(path: Path) -> int:
         ) from error
 
 
-def _require_known(db: sqlite3.Connection, path: Path) -> None:
-    (version,) = db.execute("pragma user_version").fetchone()
-    if version > SCHEMA:
-        raise UserError(
-            f"{_WHAT} was written by a newer version (form {version}, this one knows {SCHEMA})",
-            where=str(path),
-            fix=f"Use that version, or {_MADE_ANEW}",
-        )
+def _make_tables(db: sqlite3.Connection) -> None:
+    db.executescript(_TABLES)
+    outbox.create(db)
 
 
 def _refusal(error: sqlite3.Error, path: Path) -> Transient | UserError:

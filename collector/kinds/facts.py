@@ -1,9 +1,9 @@
 """Who is told what: facts about waiting objects that only somebody who sees the whole cluster can know.
 
-A waiting pod is told of the nodes it wants, and whether a device claim that it names is missing. What stands for a job in the log (its group, its object, the pod itself if
-it is its own job, or if the job's object is not to be seen) is told of its queue and tenant. Each record of a waiting
-object carries its facts; when they change while the object does not, it gets a record of facts alone, at most one an
-interval.
+A waiting pod is told of the nodes it wants, and whether a device claim that it names is missing. What stands for a job in
+the log (its group, its object, the pod itself if it is its own job, or if the job's object is not to be seen) is told of
+its queue and tenant. Each record of a waiting object carries its facts; when they change while the object does not, it
+gets a record of facts alone, at most one an interval.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS known (cluster TEXT, key TEXT, uid TEXT, version TEXT NOT NULL, namespace TEXT NOT NULL,"
     " name TEXT NOT NULL, job TEXT, digest BLOB, facts TEXT NOT NULL, PRIMARY KEY (cluster, key, uid)) WITHOUT ROWID",
 )
+_LISTED_ANEW = "move the file away: every kind is then listed anew, and nothing in the log is lost."
 _decode_job = msgspec.json.Decoder(JobRef).decode
 
 
@@ -76,7 +77,7 @@ class Checkpoint:
         self.path = path
         self.cluster = cluster
         with self._reading():
-            self._db = _open(path)
+            self._db = databases.connect(path, "the checkpoint", SCHEMA, _make_tables, instead=_LISTED_ANEW)
 
     def claim(self, uid: str) -> None:
         """Bind the cluster's name to the uid of its `kube-system` namespace. Raises UserError when another has it."""
@@ -159,7 +160,7 @@ class Checkpoint:
             raise UserError(
                 f"the checkpoint cannot be read ({error})",
                 where=str(self.path),
-                fix="Move the file away: every kind is then listed anew, and nothing in the log is lost.",
+                fix=_LISTED_ANEW.capitalize(),
             ) from error
 
     @contextmanager
@@ -180,23 +181,9 @@ class Checkpoint:
             self._db.execute("ROLLBACK")
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA:
-        db.close()
-        raise UserError(
-            f"the checkpoint was written by a newer version (form {version}, this one knows {SCHEMA})",
-            where=str(path),
-            fix="Use that version, or move the file away: every kind is then listed anew.",
-        )
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=FULL")
+def _make_tables(db: sqlite3.Connection) -> None:
     for statement in _TABLES:
         db.execute(statement)
-    db.execute(f"PRAGMA user_version={SCHEMA}")
-    return db
 
 
 def _columns(known: KnownObject) -> tuple[str | bytes | None, ...]:

@@ -10,5 +10,5 @@ WHERE w.`phase` = 'waiting'
   AND (:any_queue = 1 OR s.`queue` IN (:queue))
   AND (:any_kind = 1 OR LOWER(s.`job_kind`) IN (:kind))
 GROUP BY s.`queue`, s.`tenant`, s.`reason`, s.`detail`, s.`resource`
-ORDER BY `ms` DESC, s.`queue`, s.`tenant`, s.`reason`
+ORDER BY `ms` DESC, s.`queue`, s.`tenant`, s.`reason`, s.`detail`, s.`resource`
 LIMIT :limit

@@ -93,12 +93,11 @@ def _run(loaded: Loaded) -> int:
     from pipeline.process import data_folder, supervisor
     from pipeline.process.stage import Observes
 
-    *later, first = extensions.found(extensions.STAGES)
-    source = first.load()(
-        loaded
-    )  # the last to start: a bad way to the cluster is known before another stage makes its files
+    *others, last = extensions.found(extensions.STAGES)
+    # The source is the last to start and the first to be made: a bad way to the cluster is known before anything is written.
+    source = last.load()(loaded)
     data_folder.prepare(loaded.ground.data_dir)
-    stages = [*(extension.load()(loaded) for extension in later), source]
+    stages = [*(extension.load()(loaded) for extension in others), source]
     terminal.hint("Starting: this takes some seconds.")
     for stage in stages:
         if isinstance(stage, Observes):

@@ -187,7 +187,7 @@ def failures_named() -> Iterator[None]:
     except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
         raise transport.StreamSilent(f"nothing came in time: {error}") from error
     except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
-        raise transport.Unreachable(f"{type(error).__name__}: {error}") from error
+        raise transport.ConnectFailed(f"{type(error).__name__}: {error}") from error
     except official.ApiException as error:  # how the official client wraps what TLS raises
         raise _tls_failure(error, error.__context__) from error
     except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, config.ConfigException) as error:

@@ -3,7 +3,7 @@
 Transient
 ├── ServerBusy           an answer that asks to come again: 408, 429, 5xx; `problem`
 └── ConnectionLost       no answer, or one cut short: reset, TLS cut, bad chunk
-    ├── Unreachable      nobody took the connection: no such name, no way, refused, no answer to it
+    ├── ConnectFailed    nobody took the connection: no such name, no way, refused, no answer to it
     └── StreamSilent     nothing came within the read time-out
 Terminal
 ├── Refused              any other error answer; `problem`
@@ -32,7 +32,7 @@ class ConnectionLost(Transient):
     """No answer, or one that was cut short."""
 
 
-class Unreachable(ConnectionLost):
+class ConnectFailed(ConnectionLost):
     """Nobody took the connection, so nobody has seen the request."""
 
 

@@ -105,7 +105,7 @@ class Trouble:
         if action in _REFUSALS:
             return self._refusing
         unanswered = doing is Doing.PROBE and isinstance(error, transport.ConnectionLost)
-        return self._away if unanswered or isinstance(error, transport.Unreachable) else self._failing
+        return self._away if unanswered or isinstance(error, transport.ConnectFailed) else self._failing
 
     def _may_catch_up(self, problem: Problem) -> bool:
         """A server that has not got to our version: perhaps it only lags."""

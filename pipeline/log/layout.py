@@ -1,10 +1,12 @@
-"""Names of the files of a log, and which segments are there."""
+"""Names of the files of a log, which segments are there, and what is said where there is no log."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 from typing import NamedTuple
+
+from pipeline.errors import NotFound
 
 DATA = ".ndjson"
 INDEX = ".index"
@@ -40,6 +42,11 @@ def numbers(directory: Path) -> list[int]:
     return sorted(int(name[: -len(DATA)]) for name in names if name.endswith(DATA) and name[: -len(DATA)].isdecimal())
 
 
+def first(directory: Path) -> int:
+    """Number of the first segment that is there. Above `FIRST` the beginning of the log is gone."""
+    return min(numbers(directory), default=FIRST)
+
+
 def segments(directory: Path) -> list[Segment]:
     """All segments, ascending."""
     found = []
@@ -59,6 +66,15 @@ def size_of(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def no_log(directory: Path) -> NotFound:
+    """The error of whoever needs a log where there is none."""
+    return NotFound(
+        "there is no log of records",
+        where=str(directory),
+        fix="Start `kube-collector up` or `collect` first, or name its folder with --set data_dir=PATH (the demo's is data/demo).",
+    )
 
 
 def sync_directory(directory: Path) -> None:

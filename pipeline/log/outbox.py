@@ -47,10 +47,8 @@ def create(connection: sqlite3.Connection) -> None:
         "CREATE TABLE IF NOT EXISTS outbox"
         " (seq INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, rows BLOB NOT NULL, n INTEGER NOT NULL)"
     )
-    last, acked = (
-        connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").fetchone(),
-        _highest_ack(connection),
-    )
+    acked = _highest_ack(connection)
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'").fetchone()
     if last is None:
         connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('outbox', ?)", (acked,))
     elif last[0] < acked:

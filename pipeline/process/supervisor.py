@@ -10,9 +10,9 @@ is started again from its checkpoint. A stage that can go on after an error catc
 
 SIGHUP reads the settings again in a service, ends a process whose terminal is closed, and stays ignored under nohup.
 
-Codes: SIGTERM 0, SIGINT 130 and SIGHUP 129 (as a shell reports a program that a signal ended), a death or a drain that took
-too long 1, otherwise what `finish` was given. A second signal ends the process at once, unless it comes together with the first: whoever ends a
-process often tells it twice, itself and its group.
+Codes: SIGTERM 0, SIGINT 130 and SIGHUP 129 (as a shell reports a program that a signal ended), a death or a drain that
+took too long 1, otherwise what `finish` was given. A second signal ends the process at once, unless it comes together with
+the first: whoever ends a process often tells it twice, itself and its group.
 """
 
 from __future__ import annotations

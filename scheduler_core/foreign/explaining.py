@@ -28,7 +28,7 @@ from scheduler_core.model.why import Why
 from scheduler_core.session.codes import FITS
 
 _MOST_KNOWN = 50_000
-"""Explanations that are kept."""
+"""Explanations that are kept, of pods alike and of gangs."""
 
 
 def explain(known: World, session_ms: int) -> list[Decision]:
@@ -61,7 +61,7 @@ class Explaining:
         self.session_ms = session_ms
         self._alike = Counter(_kind_of(cluster.tasks[uid], seen) for uid, seen in cluster.seen.items())
         now = (cluster.version, cluster.promises)
-        if now != self._known_of or len(self._known) > _MOST_KNOWN:
+        if now != self._known_of or len(self._known) + len(self._gangs) > _MOST_KNOWN:
             self.forget()
             self._known_of = now
         found = {each.task: each for each in self._all()}

@@ -76,11 +76,6 @@ class Judged:
         return found
 
     @property
-    def joint(self) -> Codes:
-        found: Codes = np.array([kind.joint for kind in self.kinds], dtype=np.uint64)[self._of_row]
-        return found
-
-    @property
     def never(self) -> Bools:
         found: Bools = np.array([kind.never for kind in self.kinds], dtype=np.bool_)[self._of_row]
         return found

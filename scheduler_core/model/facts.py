@@ -8,7 +8,6 @@ the very one); 0 or less is a time that was never set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import msgspec
 
@@ -149,6 +148,3 @@ class ClusterFacts(msgspec.Struct, kw_only=True, frozen=True):
     priority_classes: tuple[PriorityClassFacts, ...] = ()
     domains: tuple[DomainFacts, ...] = ()
     domains_ready: bool = True
-
-
-QueueState = Literal["Open", "Closed", "Closing", "Unknown"]

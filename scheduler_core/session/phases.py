@@ -12,9 +12,6 @@ from typing import NamedTuple
 from scheduler_core.model import status
 from scheduler_core.model.jobs import COMPLETED, INQUEUE, PENDING, RUNNING, UNKNOWN, Job
 
-NOT_ENOUGH_RESOURCES = "NotEnoughResources"
-SCHEDULED_REASON = "tasks in gang are ready to be scheduled"
-
 
 def scheduled(job: Job) -> int:
     """Tasks that were seen on a node."""

@@ -43,7 +43,7 @@ def machine_at(loaded: Loaded, cluster: str, at_ms: int) -> Machine:
     places = Places(loaded.ground.data_dir)
     machine = building.machine(loaded.of(Settings), cluster)
     begin = _nearest(machine, places, at_ms)
-    if begin == BEGINNING and min(layout.numbers(places.records), default=1) > 1:
+    if begin == BEGINNING and layout.first(places.records) > layout.FIRST:
         raise NotFound(
             "the beginning of the log is gone, and no snapshot of the cluster lies before that moment",
             where=str(places.snapshots),
@@ -69,7 +69,7 @@ def end_ms(loaded: Loaded) -> int:
         span = scan.span(log, number, closed=False)
         if span is not None:
             return span[1]
-    raise _no_log(log)
+    raise layout.no_log(log)
 
 
 def cluster_of(loaded: Loaded) -> str | None:
@@ -97,7 +97,7 @@ def _nearest(machine: Machine, places: Places, at_ms: int) -> Position:
 
 def _known(machine: Machine, log: Path, first_ms: int, at_ms: int) -> Machine:
     if first_ms < 0:
-        raise _no_log(log)
+        raise layout.no_log(log)
     if first_ms > at_ms:
         raise NotFound(
             "the log does not reach back to that moment",
@@ -105,14 +105,6 @@ def _known(machine: Machine, log: Path, first_ms: int, at_ms: int) -> Machine:
             fix=f"Ask for {times.format_ms(first_ms)} or later.",
         )
     return machine
-
-
-def _no_log(log: Path) -> NotFound:
-    return NotFound(
-        "there is no log of records",
-        where=str(log),
-        fix="Start `kube-collector up` or `collect` first, or name its folder with --set data_dir=PATH (the demo's is data/demo).",
-    )
 
 
 def _same_name(one: JobRef | None, other: JobRef) -> bool:

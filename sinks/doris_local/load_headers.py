@@ -16,7 +16,6 @@ from sinks.doris_local.load import LoadFailed, Order
 
 LABEL = re.compile(r"[-_A-Za-z0-9:]{1,128}")
 NAME = re.compile(r"\s*`?([^`\s,=()]+)`?\s*")
-TUNING = frozenset({"timeout", "exec_mem_limit", "send_batch_parallelism", "load_to_single_tablet", "comment"})
 UNSUPPORTED = (
     "jsonpaths",
     "json_root",

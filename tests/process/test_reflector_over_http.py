@@ -20,7 +20,7 @@ from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.progress import State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
-from pipeline.kubeapi.transport import ConnectionLost, Unreachable
+from pipeline.kubeapi.transport import ConnectFailed, ConnectionLost
 from tests.support.scripted_api import Exchange, ScriptedApi, Then, chunks, page, status
 from tests.support.scripted_transport import bookmark, frame, pod
 
@@ -181,9 +181,9 @@ def test_a_port_that_takes_no_connection_is_told_from_an_answer_that_is_cut(api:
         client.get(PODS.path)
     with ScriptedApi() as gone:
         pass
-    with contextlib.closing(client_of(gone, tmp_path)) as client, pytest.raises(Unreachable, match="refused"):
+    with contextlib.closing(client_of(gone, tmp_path)) as client, pytest.raises(ConnectFailed, match="refused"):
         client.get(PODS.path)
-    assert not isinstance(cut.value, Unreachable)
+    assert not isinstance(cut.value, ConnectFailed)
 
 
 def test_an_expired_version_is_listed_again_even_if_the_list_fails_first(api: ScriptedApi, tmp_path: Path) -> None:

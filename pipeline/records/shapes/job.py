@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Condition, Inside, Part, Shape
 from pipeline.records.shapes.pod import PodTemplate
 
@@ -86,6 +85,3 @@ class VolcanoJob(Shape):
 
 class Owner(Shape):
     """Any further kind that is only followed upwards: ReplicaSet, JobSet, PyTorchJob, RayJob, MPIJob and alike."""
-
-
-MinResources = dict[str, Quantity]

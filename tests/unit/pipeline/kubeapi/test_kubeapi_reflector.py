@@ -13,7 +13,7 @@ from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.progress import State
 from pipeline.kubeapi.reflector import Reflector
 from pipeline.kubeapi.resources import Collection, Resource
-from pipeline.kubeapi.transport import ConnectionLost, StreamSilent, Unreachable, Untrusted
+from pipeline.kubeapi.transport import ConnectFailed, ConnectionLost, StreamSilent, Untrusted
 from tests.support.scripted_transport import (
     FakeClock,
     ScriptedTransport,
@@ -313,7 +313,7 @@ def test_a_forbidden_collection_is_told_once_and_tried_ever_more_slowly() -> Non
 
 @pytest.mark.parametrize("code", [403, 404])
 def test_a_server_that_starts_and_refuses_everything_at_first_is_watched_again_within_seconds(code: int) -> None:
-    away = [Unreachable("refused")] * 12
+    away = [ConnectFailed("refused")] * 12
     starting = [refused(503), refused(code, "", "no role is known yet"), refused(code), page("11")]
     run = Run(lists=[page("10")], streams=[Stream(ADDED, ConnectionLost("cut")), Stream(60.0)], probes=away + starting)
     assert run.clock.waits_s[:13] == [0.5, 0.5, 1, 2, 4, 5, 5, 5, 5, 5, 5, 5, 5], "while it is away"

@@ -7,7 +7,7 @@ from pipeline.kubeapi.backoff import Backoff
 from pipeline.kubeapi.happenings import Doing, Why
 from pipeline.kubeapi.options import Options
 from pipeline.kubeapi.statuses import Action
-from pipeline.kubeapi.transport import ConnectionLost, Unreachable
+from pipeline.kubeapi.transport import ConnectFailed, ConnectionLost
 from pipeline.kubeapi.trouble import Trouble
 from tests.support.scripted_transport import refused
 
@@ -68,7 +68,7 @@ def test_a_refusal_is_believed_at_once_unless_something_came_before() -> None:
 
 
 def test_each_way_to_fail_has_waits_of_its_own() -> None:
-    row, away = trouble(), Unreachable("refused")
+    row, away = trouble(), ConnectFailed("refused")
     assert [row.met(Doing.PROBE, away, 0.0).wait_s for _ in range(6)] == [0.5, 1, 2, 4, 5, 5]
     assert [row.met(Doing.WATCH, refused(503), 0.0).wait_s for _ in range(2)] == [0.5, 1]
     assert [row.met(Doing.WATCH, refused(403), 0.0).wait_s for _ in range(2)] == [0.5, 1]
