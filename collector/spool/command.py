@@ -287,11 +287,13 @@ def _facts(found: Any, utc: bool) -> list[dict[str, str]]:
 
 
 def _behind(reader: ReaderLag) -> str:
-    """How far a reader is. A scheduler acknowledges what its last snapshot holds, so it is as far as it says only then."""
+    """How far a reader is; the scheduler is further than it says."""
+    from pipeline.log import readers
+
     if reader.behind_bytes is None:
         return "its ack cannot be read"
     size = _size(reader.behind_bytes)
-    return f"{size} since its last snapshot" if reader.name == "scheduler" else f"{size} behind"
+    return f"{size} since its last snapshot" if reader.name == readers.SCHEDULER else f"{size} behind"
 
 
 def _watched(cluster: ClusterSurvey) -> str:

@@ -18,6 +18,8 @@ from pipeline import faults
 from pipeline.log import layout
 
 FOLDER = "readers"
+SCHEDULER = "scheduler"
+"""The shadow scheduler among them: it acks what its last snapshot holds, not what it has read."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 
 Ack = TypeVar("Ack")

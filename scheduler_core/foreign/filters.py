@@ -41,6 +41,8 @@ ORDER: Final = (
 """The filters in the order in which version 1.37 asks them."""
 _PLACE = {name: place for place, name in enumerate(ORDER)}
 _RESOURCES: Final = _PLACE["NodeResourcesFit"]
+_MOST_ROWS: Final = 40_000_000
+"""Rows of all wishes that are kept, three bytes each: pods of a DaemonSet have a wish for every node."""
 
 CUT = Check(
     "NodeAffinity", UNRESOLVABLE, "node(s) didn't satisfy plugin(s) [NodeAffinity]", reasons.NODE_AFFINITY,
@@ -162,6 +164,8 @@ class Filters:
         """What labels, names and taints of all nodes say to a class."""
         found = self._wished.get(cls.wants.key)
         if found is None:
+            if len(self._wished) * len(self.table) >= _MOST_ROWS:
+                self._wished.clear()
             found = self._wished[cls.wants.key] = self._wish(cls)
         return found
 

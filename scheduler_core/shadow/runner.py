@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, Self
 
 from pipeline import clock
 from pipeline.errors import Terminal
-from pipeline.log import Entry, LogReader, Position
+from pipeline.log import Entry, LogReader, Position, readers
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec
 from pipeline.records.decisions import Decision
@@ -28,7 +28,7 @@ from pipeline.telemetry import catalogue, logs
 from scheduler_core.shadow import snapshots
 from scheduler_core.shadow.machine import Machine
 
-READER: Final = "scheduler"
+READER: Final = readers.SCHEDULER
 BUDGET_S: Final = 3.0
 """What the sessions of one turn may take."""
 PATIENCE_S: Final = 10.0
