@@ -51,8 +51,8 @@ def test_whoever_puts_waits_while_it_is_full_and_the_order_stays() -> None:
     thread.start()
     poll("two are in it", lambda: done == [0, 1])
     assert inbox.bytes > 1000, "one that is larger than what is left goes in whole"
-    taken = [inbox.take(5.0) for _ in range(4)]
-    thread.join(5.0)
+    taken = [inbox.take(60.0) for _ in range(4)]
+    thread.join(60.0)
     assert [told[1] for told in taken if told] == [frames(700 + n) for n in range(4)]
 
 
@@ -63,7 +63,7 @@ def test_closing_lets_those_who_wait_go_and_keeps_what_is_in_it() -> None:
     thread = threading.Thread(target=lambda: put.append(inbox.put("pods", frames(20))))
     thread.start()
     inbox.close()
-    thread.join(5.0)
+    thread.join(60.0)
     assert put == [False]
     assert inbox.take() == ("pods", frames(10))
     assert inbox.take() is None

