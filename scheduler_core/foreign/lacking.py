@@ -48,10 +48,9 @@ def room(cluster: Cluster, reasons_: Reasons, task: Task, why: Why, alike: int) 
         much = helps_.amount(axis, place, asked)
         return (f"no node that it may use has more than {most} {why.resource}; it asks for {much}",)
     amount = helps_.amount(axis, place, asked)
-    needed = f"{alike} places with {amount} free {why.resource} are needed" if alike > 1 else (
-        f"1 place with {amount} free {why.resource} is needed"
-    )  # fmt: skip
-    return (f"{needed}; {there.places} exist; {there.partly} nodes are partly free",)
+    places = f"{alike} places with {amount} free {why.resource} each"
+    needed = places if alike > 1 else f"1 place with {amount} free {why.resource}"
+    return (f"it needs {needed}; {there.places} exist; {there.partly} nodes have some free, but too little",)
 
 
 def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) -> list[Blocker]:

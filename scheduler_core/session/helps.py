@@ -24,14 +24,13 @@ def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tup
 
 def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
     node = names[blocker.row]
-    many = f"{blocker.nodes} nodes" if blocker.nodes > 1 else f"node {node}"
     if blocker.place < 0:
-        what = blocker.check.lifted or f"passed {blocker.check.name}"
-        return f"{many} would take it if {'they' if blocker.nodes > 1 else 'it'} {_number(what, blocker.nodes)}"
+        what = _number(blocker.check.lifted or f"passed {blocker.check.name}", blocker.nodes)
+        return f"it would fit on {f'{blocker.nodes} nodes if they' if blocker.nodes > 1 else f'node {node} if the node'} {what}"
     short = amount(axis, blocker.place, blocker.short)
-    name = axis.names[blocker.place]
-    others = f", the only thing {blocker.nodes} nodes lack" if blocker.nodes > 1 else ""
-    return f"node {node} would take it with {short} more {name} free, or if it asked for so much less{others}"
+    more = f"{short} more {axis.names[blocker.place]}"
+    others = f"; {blocker.nodes} nodes lack nothing else" if blocker.nodes > 1 else ""
+    return f"it would fit on node {node} if {more} were free there, or if it asked for that much less{others}"
 
 
 def _number(what: str, nodes: int) -> str:
@@ -44,7 +43,7 @@ def _together(report: Report, codes: Codes) -> tuple[str, ...]:
         return ()
     code, nodes = min(refused, key=lambda pair: (len(codes.failed(pair[0])), -pair[1]))
     checks = " and ".join(check.text for check in codes.failed(code))
-    return (f"no single change opens a node; {nodes} of {report.total} fail only: {checks}",)
+    return (f"no single change makes it fit; {nodes} of {report.total} nodes come nearest and fail only: {checks}",)
 
 
 def of_quota(why: Why, queue: str) -> tuple[str, ...]:
@@ -56,7 +55,8 @@ def of_quota(why: Why, queue: str) -> tuple[str, ...]:
         return ()
     if why.detail == "never_fits":
         return (f"ask for {_plain(why.asked - why.limit)} {why.resource} less, or raise the limit of {queue}",)
-    return (f"{_plain(over)} {why.resource} freed in {queue}, or as much more limit, would let it pass",)
+    freed = f"{_plain(over)} {why.resource} were freed in {queue}"
+    return (f"it would be let in if {freed}, or if the limit were raised by that much",)
 
 
 def amount(axis: Axis, place: int, value: float) -> str:

@@ -29,7 +29,7 @@ SETS = (
     {"filters": ["TaintToleration"], "nodes": 5},
     {"filters": ["NodeResourcesFit/nvidia.com/gpu", "TaintToleration"], "nodes": 3},
 )
-HELP = "node gpu-7 would take it with 2 more nvidia.com/gpu free, or if it asked for so much less"
+HELP = "it would fit on node gpu-7 if 2 more nvidia.com/gpu were free there, or if it asked for that much less"
 
 
 def at(minute: int) -> int:
@@ -89,7 +89,7 @@ def test_nodes_are_bars_with_their_counts_and_what_they_lack(chrome: Any, page: 
     assert tab.texts(".sees-lack")[2].strip() == lack[lang]
     widths = [each.bounding_box()["width"] for each in tab.page.locator(".sees .bars-track > span").all()]
     assert widths[0] > widths[1] > widths[2] > 0
-    assert ("gpu-7 would take it" in tab.text(".helps")) == (lang == "en") and "gpu-7" in tab.text(".helps")
+    assert ("would fit on node gpu-7" in tab.text(".helps")) == (lang == "en") and "gpu-7" in tab.text(".helps")
     tab.close()
     assert tab.errors == []
 

@@ -1,12 +1,14 @@
 """The sentences, made in one place and printed unchanged by the command line, the page and alerts.
 
 A language is one file with the same things: a title of each reason (for charts and tables), the clause that says why a
-job waits, the same for a wait (or a part of one) that is over, and what would help. Texts are whole sentences with places
-to fill; they are never put together from pieces of grammar.
+job waits, the same for a wait (or a part of one) that is over, what would help, and what stands around an answer in a
+terminal. Texts are whole sentences with places to fill; they are never put together from pieces of grammar. Errors and
+help are about the program, not about a job, and are English.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from types import ModuleType
 from typing import Final, NamedTuple
@@ -62,6 +64,26 @@ def phase(lang: str, code: str) -> str:
     return str(LANGUAGES[lang].PHASES.get(code, code))
 
 
+def standing(lang: str, code: str) -> str:
+    """How a job stands with its promise, in a word or two: `at risk`; the code itself if it is unknown."""
+    return str(LANGUAGES[lang].STANDINGS.get(code, code))
+
+
+def heading(lang: str, column: str) -> str:
+    """What stands over a column of a terminal's table."""
+    return str(LANGUAGES[lang].HEADINGS.get(column, column.upper()))
+
+
+def cell(lang: str, code: str) -> str:
+    """A code as a terminal's table shows it."""
+    return str(LANGUAGES[lang].CELLS.get(code, code))
+
+
+def hint(lang: str, name: str, **places: object) -> str:
+    """A remark beside an answer."""
+    return spaced(lang, str(LANGUAGES[lang].HINTS[name]).format(**places))
+
+
 def because(
     lang: str, reason: str, detail: str | None = None, resource: str | None = None, queue: str | None = None
 ) -> str:
@@ -115,12 +137,26 @@ def duration(millis: int) -> str:
     return sla.format_duration_ms(millis - millis % 100 if abs(millis) >= 1000 else millis)
 
 
+def percent(share: float) -> str:
+    """A share, 0 to 1, as a percentage: `66 %`. One that is not whole never reads 0 % or 100 %."""
+    if 0 < share < 0.005:
+        return "< 1 %"
+    if 0.995 <= share < 1:
+        return "> 99 %"
+    return f"{_hundredths(share)} %"
+
+
+def _hundredths(share: float) -> int:
+    """Halves go up, as on the page."""
+    return math.floor(100 * share + 0.5)
+
+
 def _leading(lang: str, told: Told, reason: str) -> str:
     """What most of the wait was for: told as present only while the wait lasts and the same thing still holds it."""
     clause = because if told.phase == "waiting" and (told.now_reason is None or _still(told)) else because_past
     return str(LANGUAGES[lang].SENTENCES["all" if told.share >= _ALL else "most"]).format(
         ms=duration(told.reason_ms),
-        share=round(100 * told.share),
+        share=_hundredths(told.share),
         because=clause(lang, reason, told.detail, told.resource, told.queue),
     )
 

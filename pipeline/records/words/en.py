@@ -38,6 +38,16 @@ PHASES = {
     "cancelled": "Cancelled",
 }
 
+STANDINGS = {
+    "none": "no promise",
+    "on_track": "on track",
+    "at_risk": "at risk",
+    "violated": "broken",
+    "met": "kept",
+    "met_late": "was broken",
+    "cancelled": "cancelled",
+}
+
 DETAILS = {
     "gated": "scheduling gate",
     "suspended": "suspended",
@@ -231,14 +241,14 @@ LISTS = {
 }
 
 SAID = {
-    "free": "node {node} would take it with {amount} more {resource} free, or if it asked for so much less",
-    "free_many": "node {node} would take it with {amount} more {resource} free, or if it asked for so much less, "
-    "the only thing {nodes} nodes lack",
-    "lift": "node {node} would take it if it {lifted}",
-    "lift_many": "{nodes} nodes would take it if they {lifted}",
-    "together": "no single change opens a node; {nodes} of {total} fail only: {checks}",
+    "free": "it would fit on node {node} if {amount} more {resource} were free there, or if it asked for that much less",
+    "free_many": "it would fit on node {node} if {amount} more {resource} were free there, or if it asked for that much less; "
+    "{nodes} nodes lack nothing else",
+    "lift": "it would fit on node {node} if the node {lifted}",
+    "lift_many": "it would fit on {nodes} nodes if they {lifted}",
+    "together": "no single change makes it fit; {nodes} of {total} nodes come nearest and fail only: {checks}",
     "quota_never": "ask for {amount} {resource} less, or raise the limit of {queue}",
-    "quota": "{amount} {resource} freed in {queue}, or as much more limit, would let it pass",
+    "quota": "it would be let in if {amount} {resource} were freed in {queue}, or if the limit were raised by that much",
     "ahead": "{jobs} jobs of the queue went before it, {last} by {plugin}",
     "held": "{places} places are held for it, unbound, until the session ends",
     "placed": "{placed} of {minimum} placed",
@@ -246,8 +256,8 @@ SAID = {
     "promised": "it gets {node} when what is being released there has gone",
     "bound_anyway": "the cluster's scheduler bound {task} to {node}, the shadow had said {reason}",
     "too_large": "no node that it may use has more than {most} {resource}; it asks for {much}",
-    "places": "{places} places with {amount} free {resource} are needed; {exist} exist; {partly} nodes are partly free",
-    "place": "1 place with {amount} free {resource} is needed; {exist} exist; {partly} nodes are partly free",
+    "places": "it needs {places} places with {amount} free {resource} each; {exist} exist; {partly} nodes have some free, but too little",
+    "place": "it needs 1 place with {amount} free {resource}; {exist} exist; {partly} nodes have some free, but too little",
     "not_bound_anywhere": "the shadow would bind {task} since {seconds} s, the cluster's scheduler does not",
     "not_bound": "the shadow would bind {task} to {node} since {seconds} s, the cluster's scheduler does not",
 }
@@ -258,9 +268,9 @@ INNER = {"Insufficient": "Insufficient {resource}"}
 SAID_ONE = {
     "ahead": "{jobs} job of the queue went before it, {last} by {plugin}",
     "held": "{places} place is held for it, unbound, until the session ends",
-    "together": "no single change opens a node; {nodes} of {total} fails only: {checks}",
-    "places": "{places} places with {amount} free {resource} are needed; {exist} exist; {partly} node is partly free",
-    "place": "1 place with {amount} free {resource} is needed; {exist} exist; {partly} node is partly free",
+    "together": "no single change makes it fit; {nodes} of {total} nodes comes nearest and fails only: {checks}",
+    "places": "it needs {places} places with {amount} free {resource} each; {exist} exist; {partly} node has some free, but too little",
+    "place": "it needs 1 place with {amount} free {resource}; {exist} exist; {partly} node has some free, but too little",
 }
 """The same where there is one of what is counted."""
 
@@ -272,4 +282,39 @@ SEES = {
     "unread": "What the scheduler saw then cannot be told: {why}",
     "no_log": "What the scheduler saw then cannot be told: no decision was stored, and nothing that reads the log is installed.",
     "nothing": "No scheduler had a reason to tell at that moment: the job had not come before one yet, or one would have placed it.",
+}
+
+LABELS = {
+    "comma": ", ",
+    "promise": "Promise",
+    "now": "Now",
+    "helps": "Helps",
+    "scheduler": "Scheduler",
+    "data": "Data",
+    "no_promise": "none",
+    "deadline": "deadline {at}",
+    "nodes": "{n} of {all} nodes",
+    "since": "since {at}",
+    "until": "until {at}, loaded {ago} ago",
+    "replay": "replay, until {at}",
+    "replay_over": "replay, over at {at}",
+    "no_data": "nothing loaded yet",
+    "stored": "{source} {policy}, decided at {at}",
+    "rebuilt": "{policy}, made anew from the log as of {at}",
+}
+"""What stands around an answer in a terminal."""
+
+HEADINGS: dict[str, str] = {}
+"""Of columns in a terminal: in English they are called as `--sort-by` calls them."""
+
+CELLS: dict[str, str] = {}
+"""Codes in columns of a terminal: in English they stand there as filters take them."""
+
+HINTS = {
+    "nothing": "Nothing found.",
+    "left_out": "{shown} of {total} are shown; --limit 0 shows all.",
+    "ahead": "That moment has not come: this is as of {at}, the end of the log.",
+    "others": "This is the newest of {jobs} jobs of its name; --uid asks about another:",
+    "unknown": "no job is known with {filter} {value}{near}. Known: {known}.",
+    "near": " (did you mean {near}?)",
 }

@@ -38,6 +38,16 @@ PHASES = {
     "cancelled": "已取消",
 }
 
+STANDINGS = {
+    "none": "无承诺",
+    "on_track": "正常",
+    "at_risk": "有风险",
+    "violated": "已违约",
+    "met": "已兑现",
+    "met_late": "曾违约",
+    "cancelled": "已取消",
+}
+
 DETAILS = {
     "gated": "调度门控",
     "suspended": "已挂起",
@@ -234,9 +244,9 @@ SAID = {
     "free_many": "节点 {node} 再空出 {amount} {resource}，或它少申请同样多，就能放下；有 {nodes} 个节点只缺这一项。",
     "lift": "如果节点 {node} {lifted}，就能放下。",
     "lift_many": "如果{lifted}，有 {nodes} 个节点能放下。",
-    "together": "没有任何单项改变能让某个节点放下它；{total} 个节点中有 {nodes} 个只因：{checks}。",
+    "together": "改动任何单独一项都放不下它；{total} 个节点中有 {nodes} 个最接近，障碍只有：{checks}。",
     "quota_never": "少申请 {amount} {resource}，或提高 {queue} 的上限。",
-    "quota": "{queue} 中再空出 {amount} {resource}，或上限提高同样多，就能通过。",
+    "quota": "{queue} 中再空出 {amount} {resource}，或把上限提高同样多，就能准入。",
     "ahead": "队列中有 {jobs} 个任务排在它前面，最近的 {last} 由 {plugin} 决定",
     "held": "已为它留出 {places} 处，未绑定，直到这次调度结束",
     "placed": "{minimum} 个中已放置 {placed} 个",
@@ -244,8 +254,8 @@ SAID = {
     "promised": "{node} 上正在释放的资源释放后就归它",
     "bound_anyway": "集群的调度器把 {task} 绑定到了 {node}，而影子调度器认为 {reason}",
     "too_large": "它可用的节点最多只有 {most} {resource}；它申请 {much}。",
-    "places": "需要 {places} 处各有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点部分空闲。",
-    "place": "需要一处有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点部分空闲。",
+    "places": "需要 {places} 处各有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点有空闲但不够。",
+    "place": "需要一处有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点有空闲但不够。",
     "not_bound_anywhere": "影子调度器在 {seconds} 秒前就会放置 {task}，集群的调度器没有这样做",
     "not_bound": "影子调度器在 {seconds} 秒前就会把 {task} 绑定到 {node}，集群的调度器没有这样做",
 }
@@ -293,4 +303,72 @@ SEES = {
     "unread": "无法得知调度器当时看到了什么：{why}",
     "no_log": "无法得知调度器当时看到了什么：没有存下的决定，也没有安装能读日志的扩展。",
     "nothing": "那一刻没有调度器给出原因：任务还没有交到调度器，或者调度器可以放置它。",
+}
+
+LABELS = {
+    "comma": "，",
+    "promise": "承诺",
+    "now": "现在",
+    "helps": "办法",
+    "scheduler": "调度器",
+    "data": "数据",
+    "no_promise": "无",
+    "deadline": "期限 {at}",
+    "nodes": "{all} 个节点中的 {n} 个",
+    "since": "从 {at} 起",
+    "until": "截至 {at}，{ago} 前载入",
+    "replay": "回放，截至 {at}",
+    "replay_over": "回放，已在 {at} 结束",
+    "no_data": "尚未载入",
+    "stored": "{source} {policy}，{at} 的决定",
+    "rebuilt": "{policy}，按 {at} 的日志重新得出",
+}
+
+HEADINGS = {
+    "namespace": "命名空间",
+    "name": "名称",
+    "kind": "类型",
+    "queue": "队列",
+    "tenant": "租户",
+    "cluster": "集群",
+    "phase": "状态",
+    "state": "状态",
+    "wait": "等待",
+    "waits": "等待次数",
+    "promise": "承诺",
+    "sla": "承诺状态",
+    "reason": "原因",
+    "title": "名称",
+    "resource": "资源",
+    "gpus": "GPU",
+    "created": "创建",
+    "deadline": "期限",
+    "n": "序号",
+    "from": "从",
+    "lasted": "时长",
+    "nodes": "节点",
+    "message": "消息",
+    "evidence": "依据",
+    "overrun": "超时",
+    "since": "违约时间",
+    "fingerprint": "指纹",
+    "jobs": "任务数",
+    "waiting": "等待中",
+    "violated": "违约",
+    "longest": "最长等待",
+    "total": "总等待",
+    "ms": "毫秒",
+    "waited": "时长",
+    "share": "占比",
+}
+
+CELLS = STANDINGS | {"open": "进行中", "resolved": "已结束", "withdrawn": "已撤回"}
+
+HINTS = {
+    "nothing": "没有找到。",
+    "left_out": "共 {total} 个，显示了 {shown} 个；--limit 0 显示全部。",
+    "ahead": "那一刻还没有到：这是日志末尾 {at} 的情况。",
+    "others": "这是 {jobs} 个同名任务中最新的一个；用 --uid 查询其他的：",
+    "unknown": "没有{filter}为 {value} 的任务{near}。已知的有：{known}。",
+    "near": "（是否想写 {near}？）",
 }

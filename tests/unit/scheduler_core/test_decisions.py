@@ -63,8 +63,8 @@ def test_a_refused_task_has_the_exact_sets_and_the_smallest_change_first():
             FailureSet(("NodeResourcesFit/cpu", "NodeUnschedulable"), 1),
         )
         assert found.helps == (
-            "node n1 would take it with 1 more cpu free, or if it asked for so much less, the only thing 2 nodes lack",
-            "node n4 would take it if it had no taint, or the task tolerated it",
+            "it would fit on node n1 if 1 more cpu were free there, or if it asked for that much less; 2 nodes lack nothing else",
+            "it would fit on node n4 if the node had no taint, or the task tolerated it",
         )
     assert (job.task, task.task) == (None, "ns/p")
 
@@ -76,7 +76,7 @@ def test_when_no_single_change_helps_the_fewest_together_are_named():
     ]
     found = records(nodes, [group("j")], [pod("p", "j", cpu=4)])[0]
     assert found.helps == (
-        "no single change opens a node; 1 of 2 fail only: Insufficient cpu and node(s) were unschedulable",
+        "no single change makes it fit; 1 of 2 nodes come nearest and fail only: Insufficient cpu and node(s) were unschedulable",
     )
 
 
@@ -147,7 +147,7 @@ def test_the_cluster_wide_limit_of_waiting_jobs_is_a_quota():
     refused = records([node("n1")], groups, [], policy)[1]
     assert (refused.reason, refused.detail, refused.resource) == (reasons.QUOTA, "cluster_enqueue_limit", "cpu")
     assert refused.message == "resource in cluster is overused: overused cpu"
-    assert refused.helps == ("1.2 cpu freed in q, or as much more limit, would let it pass",)
+    assert refused.helps == ("it would be let in if 1.2 cpu were freed in q, or if the limit were raised by that much",)
 
 
 def test_a_queue_that_uses_what_it_deserves_is_a_quota_and_a_closed_one_is_not_admitted():

@@ -76,7 +76,7 @@ def test_the_example_is_found_by_its_entry_point_and_decides(install, monkeypatc
     assert "n1" not in where["blue"] and "n2" not in where["red"]
     assert len(session.binds) == 6
     refused = next(each for each in decisions.of_session(session, "shadow") if each.task and each.job.name == "green")
-    assert "node n1 would take it if it was its queue's or nobody's" in refused.helps
+    assert "it would fit on node n1 if the node was its queue's or nobody's" in refused.helps
     assert {name for each in refused.failure_sets for name in each.filters} == {"NodeResourcesFit/cpu", "OwnedNodes"}
 
 

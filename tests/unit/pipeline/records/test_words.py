@@ -117,3 +117,30 @@ def test_a_language_is_english_unless_it_is_chinese(wanted, lang):
 def test_a_promise_is_broken_at_its_deadline_exactly():
     at_deadline = Told(phase="waiting", wait_ms=30_000, promise_ms=30_000, left_ms=0)
     assert words.sentence("en", at_deadline).startswith("Waiting for 30s of a 30s promise, broken 0s ago.")
+
+
+def test_languages_have_the_same_words_around_an_answer():
+    for name in ("PHASES", "STANDINGS", "LABELS", "HINTS"):
+        texts = {lang: getattr(catalogue, name) for lang, catalogue in words.LANGUAGES.items()}
+        for each in texts.values():
+            assert each.keys() == texts["en"].keys(), name
+            for key, text in each.items():
+                assert places(text) == places(texts["en"][key]), key
+
+
+def test_the_language_of_the_program_has_headings_and_codes_as_they_are_typed():
+    assert (words.heading("en", "wait"), words.heading("zh", "wait")) == ("WAIT", "等待")
+    assert (words.cell("en", "at_risk"), words.cell("zh", "at_risk")) == ("at_risk", "有风险")
+    assert (words.standing("en", "violated"), words.standing("en", "new")) == ("broken", "new")
+    assert (
+        words.hint("zh", "unknown", filter="队列", value="a", near="", known="b")
+        == "没有队列为 a 的任务。已知的有：b。"
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0 %"), (0.0004, "< 1 %"), (0.005, "1 %"), (0.125, "13 %"), (0.991, "99 %"), (0.995, "> 99 %"), (1, "100 %")],
+)
+def test_a_share_that_is_not_whole_never_reads_as_none_or_all(share, text):
+    assert words.percent(share) == text

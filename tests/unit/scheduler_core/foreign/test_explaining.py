@@ -134,7 +134,7 @@ def test_room_in_pieces_is_fragmentation_and_only_then():
     used = [pod("x", gpus=5, on="n1"), pod("y", gpus=5, on="n2")]
     found = explained(world(nodes, [waits("a", gpus=6)], used))
     assert (found.reason, found.resource) == (reasons.FRAGMENTATION, GPU)
-    assert found.helps[0] == f"1 place with 6 free {GPU} is needed; 0 exist; 2 nodes are partly free"
+    assert found.helps[0] == f"it needs 1 place with 6 free {GPU}; 0 exist; 2 nodes have some free, but too little"
     one_more = [*used, pod("z", gpus=1, on="n1")]
     assert reason(world(nodes, [waits("a", gpus=6)], one_more)) == (reasons.INSUFFICIENT_RESOURCE, None, GPU)
 
@@ -144,7 +144,9 @@ def test_pods_of_one_job_need_their_places_together():
     used = [pod("x", gpus=3, on="n1"), pod("y", gpus=3, on="n2"), pod("z", gpus=3, on="n3")]
     waiting = [waits("a", gpus=8, job="j"), waits("b", gpus=8, job="j")]
     found = explained(world(nodes, waiting, used))
-    assert found.helps[0] == f"2 places with 8 free {GPU} are needed; 0 exist; 3 nodes are partly free"
+    assert (
+        found.helps[0] == f"it needs 2 places with 8 free {GPU} each; 0 exist; 3 nodes have some free, but too little"
+    )
     assert found.reason == reasons.INSUFFICIENT_RESOURCE  # 15 free, 16 asked
 
 
