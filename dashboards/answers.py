@@ -73,6 +73,7 @@ def why(
         data_until_ms=fresh.data_until_ms,
         lag_ms=fresh.lag_ms,
         replay=fresh.replay,
+        replay_over=fresh.replay_over,
     )
 
 

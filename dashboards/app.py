@@ -15,7 +15,7 @@ from dashboards import address
 from dashboards.api.answering import Service
 from dashboards.api.app import create
 from dashboards.explaining import Explain, explainer
-from dashboards.figures.pipeline import Status
+from dashboards.figures.asked import Status
 from dashboards.settings import Settings
 from dashboards.store import Store, open_store
 from pipeline import clock, extensions

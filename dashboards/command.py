@@ -59,21 +59,23 @@ def why(
       kube-collector why train-llama -n research
       kube-collector why train-llama --at -2h -o json
     """
+    from dashboards import filters as filters_
     from dashboards.asking import listing, show
-    from dashboards.filters import Wanted
 
     output.check(format_, ("table", "wide", "json", "yaml"))
     whom = flags.whom(url, config, sets, lang)
     filters = flags.narrowed(namespace=namespace, cluster=cluster)
-    wanted = Wanted(job, filters.cluster, filters.namespace, kind or "", uid or "")
+    kind = filters_.kind(kind) if kind else ""
+    wanted = filters_.Wanted(filters_.job_name(job), filters.cluster, filters.namespace, kind, uid or "")
 
     def once(source: Source) -> None:
         at_ms = None if at is None else listing.moment_ms(source, filters, at)
-        answer = source.why(wanted, at_ms)
+        with listing.local_times(utc=utc):
+            answer = source.why(wanted, at_ms)
         if at_ms is None:
-            listing.others(answer["others"])
+            listing.others(answer["others"], whom.lang)
         elif at_ms > answer["at_ms"]:
-            listing.ahead(answer["at_ms"], utc=utc)
+            listing.ahead(answer["at_ms"], whom.lang, utc=utc)
         if format_ in ("json", "yaml"):
             output.render_object(answer, format_)
         else:
@@ -121,9 +123,9 @@ def jobs(
       kube-collector jobs train-llama -o yaml
     """
     from dashboards.asking import columns, listing
-    from dashboards.filters import SORTS, Wanted
+    from dashboards.filters import SORTS, Wanted, job_name
 
-    names = [] if names == ["list"] else list(dict.fromkeys(names or ()))
+    names = [] if names == ["list"] else list(dict.fromkeys(map(job_name, names or ())))
     given = {"namespace": None if everywhere else namespace, "cluster": cluster, "tenant": tenant, "queue": queue,
              "kind": kind, "phase": phase, "sla": sla, "reason": reason}  # fmt: skip
     filters = flags.narrowed(search, **given, name=[name.rpartition("/")[2] for name in names])
@@ -139,8 +141,8 @@ def jobs(
             listing.detail(source, job, wanted, utc, whom.lang)
             return
         sort = sort_by if ours and sort_by else "-wait"
-        rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit)
-        output.render(rows, columns.jobs(utc, whom.lang), wanted, name=columns.name)
+        rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit, whom.lang)
+        listing.render(rows, columns.jobs(utc, whom.lang), wanted, whom.lang, columns.name)
 
     flags.ask(whom, once, watch)
 
@@ -182,14 +184,15 @@ def violations(
     filters = flags.narrowed(namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind,
                        reason=reason, state=state)  # fmt: skip
     wanted = options.wanted(format_, no_headers, sort_by)
+    whom = flags.whom(url, config, sets, lang)
 
     def once(source: Source) -> None:
-        rows = listing.pages(lambda size, cursor: source.violations(filters, size, cursor), limit)
-        output.render(rows, columns.violations(utc), wanted, name=columns.name)
+        rows = listing.pages(lambda size, cursor: source.violations(filters, size, cursor), limit, whom.lang)
+        listing.render(rows, columns.violations(utc, whom.lang), wanted, whom.lang, columns.name)
         if fail_on is not None:
             listing.fail_on(source, filters, fail_on)
 
-    flags.ask(flags.whom(url, config, sets, lang), once, watch)
+    flags.ask(whom, once, watch)
 
 
 def queues(
@@ -216,17 +219,20 @@ def queues(
       kube-collector queues
       kube-collector queues --tenant vision --sort-by -longest
     """
-    from dashboards.asking import columns
+    from dashboards.asking import columns, listing
 
     filters = flags.narrowed(
         namespace=None if everywhere else namespace, cluster=cluster, tenant=tenant, queue=queue, kind=kind
     )
     wanted = options.wanted(format_, no_headers, sort_by)
+    whom = flags.whom(url, config, sets, lang)
 
     def once(source: Source) -> None:
-        output.render(source.queues(filters)["items"], columns.queues(), wanted, name=lambda row: row["queue"] or "-")
+        answer = source.queues(filters)
+        listing.unknown(answer, whom.lang)
+        listing.render(answer["items"], columns.queues(), wanted, whom.lang, lambda row: row["queue"] or "-")
 
-    flags.ask(flags.whom(url, config, sets, lang), once, watch)
+    flags.ask(whom, once, watch)
 
 
 def reasons(
@@ -269,11 +275,12 @@ def reasons(
 
     def once(source: Source) -> None:
         answer = source.reasons(filters, *listing.range_ms(source, filters, from_, to), unit)
+        listing.unknown(answer, whom.lang)
         if wanted.format in ("json", "yaml"):
             output.render_object(answer, wanted.format)
         elif wanted.format == "table" and not sort_by and not no_headers:
             show.reasons(answer["totals"], whom.lang, jobs=True)
         else:
-            output.render(answer["totals"], columns.reasons(), wanted)
+            listing.render(answer["totals"], columns.reasons(), wanted, whom.lang)
 
     flags.ask(whom, once)

@@ -16,26 +16,30 @@ from pipeline.records import reasons, sla, times, words
 if TYPE_CHECKING:
     from dashboards.queries.statements import Value
 
-PHASES = ("waiting", "scheduled", "cancelled")
+PHASES = {"waiting": "waiting", "placed": "scheduled", "cancelled": "cancelled"}
+"""As people say it, and as rows and answers have it; both are taken."""
 SLAS = ("none", "on_track", "at_risk", "violated", "met", "met_late", "cancelled")
 STATES = ("open", "resolved", "withdrawn")
 SORTS = ("wait", "created", "deadline", "name")
 UNITS = ("jobs", "gpus")
-_CLOSED = {"phase": PHASES, "sla": SLAS, "state": STATES, "reason": reasons.CODES}
+_CLOSED = {"sla": SLAS, "state": STATES, "reason": reasons.CODES}
 """Filters whose values come from a closed list."""
-PLACED = "placed"
-"""What people read where the phase is `scheduled`; taken as that."""
 NONE = "-"
 """Stands for "without one" in the filters by queue and tenant, as tables print it; no object can be called so."""
 LAST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which no database counts."""
 
 _DIGITS = re.compile("[0-9]{1,15}")
+_KIND = re.compile("[A-Za-z][A-Za-z0-9]{0,62}")
 _PLUS = re.compile(r" (\d\d:?\d\d)$")
 """A + that was not escaped reads as a blank; the offset is the only place where one can stand behind the seconds."""
 
 IDENTITY = ("cluster", "namespace", "tenant", "queue", "kind")
 """Filters that every judged row can be narrowed by."""
+
+
+class NoSuchValue(BadUsage):
+    """A value that cannot be, as against one that nothing has: the list of what can be is closed, or it is no name."""
 
 
 class Named(NamedTuple):
@@ -99,31 +103,57 @@ def literal(text: str) -> str:
 
 
 def made(values: Mapping[str, Iterable[str] | None], text: str | None = None) -> Filters:
-    """Filters as they were typed: each value may hold several, with commas between. Raises BadUsage."""
+    """Filters as they were typed: each value may hold several, with commas between. Raises NoSuchValue."""
     split = {
         name: tuple(part for value in given or () for part in value.split(",") if part)
         for name, given in values.items()
     }
     if "phase" in split:
-        split["phase"] = tuple("scheduled" if value.lower() == PLACED else value for value in split["phase"])
+        split["phase"] = tuple(map(_phase, split["phase"]))
     for name, known in _CLOSED.items():
         for value in split.get(name, ()):
             one_of(name, value, known)
+    for value in split.get("kind", ()):
+        kind(value)
     return Filters(**split, text=text or "")
 
 
 def one_of(name: str, value: str, known: Iterable[str]) -> str:
-    """The value, if it is in the closed list. Raises BadUsage."""
+    """The value, if it is in the closed list. Raises NoSuchValue."""
     if value not in known:
-        raise BadUsage(
+        raise NoSuchValue(
             f"{name} {value!r} does not exist{did_you_mean(value, known)}", fix=f"Use one of {', '.join(known)}."
         )
     return value
 
 
+def kind(text: str) -> str:
+    """The name of a kind in any case. Which kinds jobs have only the data knows. Raises NoSuchValue for what is no name."""
+    if not _KIND.fullmatch(text):
+        raise NoSuchValue(
+            f"kind {text!r} cannot exist", fix="Write it as Kubernetes does, in letters and figures, such as Job."
+        )
+    return text
+
+
+def job_name(text: str) -> str:
+    """NAME, KIND/NAME or NAMESPACE/NAME as typed. Raises BadUsage if there is no name in it."""
+    if not text.rpartition("/")[2].strip():
+        raise BadUsage(
+            f"{text!r} names no job",
+            fix="Write NAME, KIND/NAME or NAMESPACE/NAME; `kube-collector jobs` lists those that are known.",
+        )
+    return text
+
+
 def language(text: str) -> str:
     """The language that was asked for: `zh`, `zh-CN`, `en_US`. Raises BadUsage for one there are no words for."""
     return one_of("lang", re.split("[-_]", text.lower())[0], words.LANGUAGES)
+
+
+def _phase(text: str) -> str:
+    folded = text.lower()
+    return folded if folded in PHASES.values() else PHASES[one_of("phase", folded, PHASES)]
 
 
 def moment(name: str, text: str) -> int:

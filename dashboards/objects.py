@@ -117,9 +117,11 @@ class Fresh(msgspec.Struct, kw_only=True):
     data_until_ms: int | None
     """Log time up to which everything is loaded."""
     lag_ms: int | None
-    """Clock minus the last load: how stale the warehouse is."""
+    """Clock minus the last load: how stale the warehouse is. Null of a replay that is over."""
     replay: bool
     """The cluster is a recording, so that its data may be as old as it likes."""
+    replay_over: bool | None = None
+    """The recording was played to its end, or nobody plays it any more. Null where that is not known, and of a live cluster."""
 
 
 class JobRow(msgspec.Struct, kw_only=True):
@@ -198,7 +200,23 @@ class SeenEvent(msgspec.Struct, frozen=True):
     regarding: str
 
 
-class Jobs(Fresh, kw_only=True):
+class Unknown(msgspec.Struct, frozen=True):
+    """A value of a filter that no stored job has: a slip, or something that has not come yet. `near` is what it may be a slip
+    of, `known` are up to 20 values that jobs have."""
+
+    filter: str
+    value: str
+    near: str | None
+    known: list[str]
+
+
+class Narrowed(Fresh, kw_only=True):
+    """What every answer says about its filters."""
+
+    unknown: list[Unknown] = []
+
+
+class Jobs(Narrowed, kw_only=True):
     """A page of the list of jobs; `next` is the cursor of the page behind it."""
 
     items: list[JobRow]
@@ -256,6 +274,7 @@ class Why(msgspec.Struct, kw_only=True):
     data_until_ms: int | None
     lag_ms: int | None
     replay: bool
+    replay_over: bool | None = None
     others: list[str] = []
     """Uids of the other jobs that have or had this name, newest first; none where one was asked for by its uid."""
 
@@ -277,7 +296,7 @@ class Violation(msgspec.Struct, kw_only=True):
     state: str
 
 
-class Violations(Fresh, kw_only=True):
+class Violations(Narrowed, kw_only=True):
     """A page of the broken promises, latest first."""
 
     items: list[Violation]
@@ -300,7 +319,7 @@ class Queue(msgspec.Struct, kw_only=True):
     leading: Reason | None
 
 
-class Queues(Fresh, kw_only=True):
+class Queues(Narrowed, kw_only=True):
     """All queues, the one with the most waiting first."""
 
     items: list[Queue]
@@ -314,7 +333,7 @@ class Series(msgspec.Struct, frozen=True):
     values: list[int]
 
 
-class Reasons(Fresh, kw_only=True):
+class Reasons(Narrowed, kw_only=True):
     """Waiting time by reason over time: `values` and `ms` are job milliseconds, or GPU milliseconds for `unit` gpus."""
 
     from_ms: int
@@ -347,7 +366,7 @@ class Waiting(msgspec.Struct, frozen=True):
     wait_ms: int
 
 
-class Overview(Fresh, kw_only=True):
+class Overview(Narrowed, kw_only=True):
     """The first look."""
 
     kept: Kept

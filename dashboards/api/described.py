@@ -19,6 +19,7 @@ _REF = "#/components/schemas/"
 _ERRORS = {
     "400": "what is asked cannot be understood",
     "404": "what is asked for does not exist",
+    "422": "a parameter has a value that cannot be; the hint names those that can",
     "503": "the warehouse does not answer",
 }
 
@@ -53,7 +54,6 @@ def document(app: FastAPI) -> dict[str, Any]:
     found.setdefault("components", {})["schemas"] = schemas
     for operations in found["paths"].values():
         for operation in operations.values():
-            operation["responses"].pop("422", None)
             operation["responses"] |= {status: _problem(text) for status, text in _ERRORS.items()}
     return found
 

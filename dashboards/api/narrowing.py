@@ -60,7 +60,7 @@ def _of_reasons(
 def _of_jobs(
     identity: Identity,
     name: Name = None,
-    phase: Annotated[Texts, text("waiting, scheduled or cancelled")] = None,
+    phase: Annotated[Texts, text("waiting, placed (`scheduled` in answers) or cancelled")] = None,
     sla: Annotated[Texts, text("none, on_track, at_risk, violated, met, met_late or cancelled")] = None,
     reason: Reason = None,
     q: Text = None,
@@ -91,7 +91,7 @@ def _named(
 
 
 def _wanted(
-    job: Annotated[str, Query(description="NAME, KIND/NAME or NAMESPACE/NAME", min_length=1, max_length=1024)],
+    job: Annotated[str, Query(description="NAME, KIND/NAME or NAMESPACE/NAME", max_length=1024)],
     cluster: Annotated[Texts, text("name of the cluster")] = None,
     namespace: Annotated[Texts, text("namespace of the job")] = None,
     kind: Annotated[str, Query(description="kind of the job, in any case")] = "",
@@ -100,7 +100,7 @@ def _wanted(
 ) -> Wanted:
     del lang
     made = filters.made({"cluster": cluster, "namespace": namespace})
-    return Wanted(job, made.cluster, made.namespace, kind, uid)
+    return Wanted(filters.job_name(job), made.cluster, made.namespace, filters.kind(kind) if kind else "", uid)
 
 
 OfIdentity = Annotated[Filters, Depends(_of_identity)]

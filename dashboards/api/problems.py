@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dashboards.filters import NoSuchValue
 from dashboards.objects import Problem
 from pipeline.doris.errors import QueryFailed
 from pipeline.errors import BadUsage, KubeCollectorError, NotFound, Transient, Unreachable, UserError
@@ -27,6 +28,7 @@ log = logs.get(__name__)
 
 _STATUS: tuple[tuple[type[KubeCollectorError], int, str], ...] = (
     (NotFound, 404, "not_found"),
+    (NoSuchValue, 422, "no_such_value"),
     (BadUsage, 400, "bad_request"),
     (Unreachable, 503, "unreachable"),
     (Transient, 503, "unreachable"),
@@ -85,7 +87,9 @@ async def _ours(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError), "it is registered for this type"
     found = [f"{'.'.join(str(step) for step in each['loc'][1:])}: {each['msg']}" for each in error.errors()]
-    return response(request, 400, "bad_request", "; ".join(found), "See /api/v1/openapi.json for what can be asked.")
+    listed = all(each["type"] == "literal_error" for each in error.errors())
+    status, kind = (422, "no_such_value") if listed else (400, "bad_request")
+    return response(request, status, kind, "; ".join(found), "See /api/v1/openapi.json for what can be asked.")
 
 
 async def _http(request: Request, error: Exception) -> Response:

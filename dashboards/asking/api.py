@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
 from dashboards.address import SERVER
 from dashboards.asking import wire
 from dashboards.asking.source import Answer
-from dashboards.asking.wire import Got
+from dashboards.asking.wire import Got, Place
 from dashboards.filters import Filters, Wanted
 from pipeline.errors import BadUsage, NotFound, Unreachable, UserError
 
 TIMEOUT_S = 30.0
 PROBE_S = 1.0
+CHECK_S = 2.0
+"""For a plain question while the true one is not answered: with `wire.QUIET_S` the time until a silent port is told."""
 _ERRORS: dict[int, type[UserError]] = {
     400: BadUsage,
     404: NotFound,
+    422: BadUsage,
     502: Unreachable,
     503: Unreachable,
     504: Unreachable,
@@ -41,9 +44,8 @@ class Api:
         self.url = parts.geturl().rstrip("/")
         self._path = parts.path.rstrip("/").removesuffix("/api/v1")
         self._lang = lang
-        self._tls = parts.scheme == "https"
-        self._host, self._port = host, port or (443 if self._tls else 80)
-        self._shown_host = parts.netloc.rpartition("@")[2]
+        tls = parts.scheme == "https"
+        self._place = Place(host, port or (443 if tls else 80), tls, parts.netloc.rpartition("@")[2])
 
     def is_ours(self) -> bool:
         """Whether the page of this product answers there, at once."""
@@ -77,7 +79,7 @@ class Api:
         texts = {name: ",".join(value) if isinstance(value, tuple) else value for name, value in query.items()}
         given = {name: value for name, value in texts.items() if value not in (None, "")}
         given["lang"] = self._lang
-        status, _, body = self._exchange(f"{path}?{urlencode(given)}", TIMEOUT_S)
+        status, _, body = self._exchange(f"{path}?{urlencode(given)}", TIMEOUT_S, self._require_somebody)
         try:
             answer = json.loads(body)
         except ValueError:
@@ -86,18 +88,22 @@ class Api:
             return cast(Answer, answer)
         raise self._failure(status, answer)
 
-    def _exchange(self, path: str, timeout_s: float) -> Got:
-        target = f"{self._path}/api/v1{path}"
+    def _exchange(self, path: str, timeout_s: float, quiet: Callable[[], None] | None = None) -> Got:
         try:
-            return wire.get(
-                self._host, self._port, target, tls=self._tls, shown_host=self._shown_host, timeout_s=timeout_s
-            )
+            return wire.get(self._place, f"{self._path}/api/v1{path}", timeout_s, quiet)
         except OSError as error:
             raise Unreachable(
                 f"the page does not answer: {error.strerror or error or type(error).__name__}",
                 where=self.url,
                 fix="Start `kube-collector up` or `kube-collector dash`, or name another address with --url.",
             ) from error
+
+    def _require_somebody(self) -> None:
+        """A page that works on a long answer has a short one at once. Raises OSError where nobody gives it."""
+        try:
+            wire.get(self._place, f"{self._path}/api/v1", CHECK_S)
+        except TimeoutError as error:
+            raise OSError("it takes the connection and says nothing, so it may be no page at all") from error
 
     def _failure(self, status: int, answer: Any) -> UserError:
         if isinstance(answer, dict) and "detail" in answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pipeline.cli import terminal, times
@@ -29,11 +31,12 @@ def jobs(utc: bool, lang: str) -> list[Column]:
         Column("phase", lambda row: words.phase(lang, row["phase"]), code="phase"),
         _duration("wait", "wait_ms"),
         _duration("promise", "promise_ms"),
-        Column("sla", "sla", style=_style("sla")),
-        Column("reason", _holding, flexible=True),
+        _cell("sla", lang),
+        Column("reason", _holding, flexible=True, code=lambda row: _reason(row).get("reason")),
         Column("gpus", "gpus", right=True),
         Column("cluster", "job.cluster", wide=True),
         Column("tenant", "job.tenant", wide=True),
+        Column("resource", lambda row: _reason(row).get("resource"), wide=True),
         Column("waits", "episodes", wide=True, right=True),
         _time("created", "created_ms", utc),
         _time("deadline", "deadline_ms", utc),
@@ -47,7 +50,7 @@ def segments(utc: bool) -> list[Column]:
         Column("n", "n", right=True),
         Column("from", lambda row: times.show(row["from_ms"], utc=utc), sort="from_ms"),
         _duration("lasted", "ms"),
-        Column("reason", "title"),
+        Column("reason", "title", code="reason"),
         Column("resource", "resource"),
         Column("nodes", _nodes),
         Column("message", "message", flexible=True),
@@ -55,16 +58,16 @@ def segments(utc: bool) -> list[Column]:
     ]
 
 
-def violations(utc: bool) -> list[Column]:
+def violations(utc: bool, lang: str) -> list[Column]:
     """One row a broken promise."""
     return [
         Column("namespace", "job.namespace"),
         Column("name", "job.name"),
         Column("queue", "job.queue"),
-        Column("state", "state", style=_style("state")),
+        _cell("state", lang),
         _duration("promise", "promise_ms"),
         _duration("overrun", "overrun_ms"),
-        Column("reason", "title", flexible=True),
+        Column("reason", "title", flexible=True, code="reason"),
         Column("since", lambda row: times.show(row["violated_ms"], utc=utc), sort="violated_ms"),
         Column("cluster", "job.cluster", wide=True),
         Column("kind", "job.kind", wide=True),
@@ -83,7 +86,7 @@ def queues() -> list[Column]:
         _duration("longest", "longest_wait_ms"),
         _duration("total", "waiting_ms"),
         Column("gpus", "gpus_waiting", right=True),
-        Column("reason", "leading.title", flexible=True),
+        Column("reason", "leading.title", flexible=True, code="leading.reason"),
     ]
 
 
@@ -99,26 +102,38 @@ def reasons() -> list[Column]:
     ]
 
 
+def in_language(columns: Iterable[Column], lang: str) -> list[Column]:
+    """The columns with headings in a reader's language."""
+    return [replace(column, heading=words.heading(lang, column.title)) for column in columns]
+
+
 def _duration(title: str, key: str) -> Column:
+    """Go's form for people; in CSV the field of the JSON, under its name."""
+
     def text(row: Row) -> str | None:
         found = lookup(row, key)
         return None if found is None else words.duration(found)
 
-    return Column(title, text, right=True, sort=key)
+    return Column(title, text, right=True, sort=key, code=key, csv=key)
+
+
+def _cell(key: str, lang: str) -> Column:
+    """A code that a filter takes."""
+    return Column(key, lambda row: words.cell(lang, row[key]), code=key, style=lambda row: _STYLES.get(row[key]))
 
 
 def _time(title: str, key: str, utc: bool) -> Column:
     return Column(title, lambda row: times.show(row[key], utc=utc), wide=True, sort=key)
 
 
-def _style(key: str) -> Any:
-    return lambda row: _STYLES.get(row[key])
+def _reason(row: Row) -> Row:
+    """What holds the job now, else what held it most; empty if nothing did."""
+    return row["now"] or row["leading"] or {}
 
 
 def _holding(row: Row) -> str | None:
-    """What holds the job now, else what held it most."""
-    reason = row["now"] or row["leading"]
-    if reason is None:
+    reason = _reason(row)
+    if not reason:
         return None
     return f"{reason['title']} ({reason['resource']})" if reason["resource"] else str(reason["title"])
 

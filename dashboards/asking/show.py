@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from dashboards.asking.columns import in_language
 from pipeline.cli import output, terminal, times
 from pipeline.records import words
 
@@ -15,25 +16,6 @@ _REST_CELLS = 60
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 STALE_MS = 60_000
 
-LABELS = {
-    "en": {
-        "comma": ", ",
-        "promise": "Promise", "now": "Now", "helps": "Helps", "scheduler": "Scheduler", "data": "Data", "reason": "reason", "waited": "waited",
-        "share": "share", "resource": "resource", "no_promise": "none", "deadline": "deadline {at}", "nodes": "{n} of {all} nodes", "since": "since {at}",
-        "until": "until {at}, loaded {ago} ago", "replay": "replay, until {at}", "no_data": "nothing loaded yet", "jobs": "jobs",
-        "none": "no promise", "on_track": "on track", "at_risk": "at risk", "violated": "broken", "met": "kept",
-        "stored": "{source} {policy}, decided at {at}", "rebuilt": "{policy}, made anew from the log as of {at}",
-        "met_late": "was broken", "cancelled": "cancelled",
-    },
-    "zh": {
-        "comma": "，",
-        "promise": "承诺", "now": "现在", "helps": "办法", "scheduler": "调度器", "data": "数据", "reason": "原因", "waited": "时长",
-        "share": "占比", "resource": "资源", "no_promise": "无", "deadline": "期限 {at}", "nodes": "{all} 个节点中的 {n} 个", "since": "从 {at} 起",
-        "until": "截至 {at}，{ago} 前载入", "replay": "回放，截至 {at}", "no_data": "尚未载入", "jobs": "任务数",
-        "none": "无承诺", "on_track": "正常", "at_risk": "有风险", "violated": "已违约", "met": "已兑现", "met_late": "曾违约",
-        "cancelled": "已取消", "stored": "{source} {policy}，{at} 的决定", "rebuilt": "{policy}，按 {at} 的日志重新得出",
-    },
-}  # fmt: skip
 _SLA_STYLES: dict[str, terminal.Style] = {
     "violated": "red", "met_late": "red", "at_risk": "yellow", "met": "green", "on_track": "green",
 }  # fmt: skip
@@ -42,7 +24,7 @@ _SLA_STYLES: dict[str, terminal.Style] = {
 def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = None) -> None:
     """The whole answer of `why`."""
     out = out or sys.stdout
-    labels = LABELS[lang]
+    labels = words.LANGUAGES[lang].LABELS
     job = answer["job"]
     where = " · ".join(part for part in (job["cluster"], job["queue"], job["tenant"]) if part)
     out.write(terminal.paint(answer["sentence"], "bold", out) + "\n\n")
@@ -50,7 +32,7 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
     if answer["reasons"]:
         out.write("\n")
         reasons(answer["reasons"], lang, out=out)
-    facts = [(labels["promise"], _promise(answer, labels, utc, out))]
+    facts = [(labels["promise"], _promise(answer, lang, utc, out))]
     if answer["now"]:
         facts.append((labels["now"], _now(answer["now"], labels, utc)))
         if answer["now"]["message"]:
@@ -64,20 +46,19 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
 
 def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: TextIO | None = None) -> None:
     """Reasons with bars of their shares."""
-    labels = LABELS[lang]
     cells = min(BAR_CELLS, (terminal.width(out or sys.stdout) or 1000) - _REST_CELLS)
     columns = [
-        output.Column(labels["reason"], lambda row: _title(row, lang)),
-        output.Column(labels["waited"], lambda row: words.duration(row["ms"]), right=True),
-        output.Column(labels["share"], lambda row: f"{100 * row['share']:.0f} %", right=True),
+        output.Column("reason", lambda row: _title(row, lang)),
+        output.Column("waited", lambda row: words.duration(row["ms"]), right=True),
+        output.Column("share", lambda row: words.percent(row["share"]), right=True),
         output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
-        output.Column(labels["resource"], _resources),
+        output.Column("resource", _resources),
     ]
     if cells < 4:
         del columns[3]
     if jobs:
-        columns.insert(1, output.Column(labels["jobs"], "jobs", right=True))
-    output.render(rows, columns, out=out)
+        columns.insert(1, output.Column("jobs", "jobs", right=True))
+    output.render(rows, in_language(columns, lang), out=out)
 
 
 def _title(row: dict[str, Any], lang: str) -> str:
@@ -104,7 +85,7 @@ def data(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO)
         return labels["no_data"]
     at = times.show(now_ms, utc=utc)
     if answer["replay"]:
-        return labels["replay"].format(at=at)
+        return labels["replay_over" if answer.get("replay_over") else "replay"].format(at=at)
     text = labels["until"].format(at=at, ago=times.ago(0, lag_ms or 0))
     return terminal.paint(text, "yellow" if (lag_ms or 0) > STALE_MS else None, out)
 
@@ -117,12 +98,13 @@ def lines(facts: Iterable[tuple[str, str]], out: TextIO) -> None:
         out.write(f"{label}{' ' * (room - terminal.cells(label))}{text}\n")
 
 
-def _promise(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> str:
+def _promise(answer: dict[str, Any], lang: str, utc: bool, out: TextIO) -> str:
+    labels = words.LANGUAGES[lang].LABELS
     if answer["promise_ms"] is None:
-        return labels["no_promise"]
+        return str(labels["no_promise"])
     deadline = labels["deadline"].format(at=times.show(answer["deadline_ms"], utc=utc))
-    standing = terminal.paint(labels.get(answer["sla"], answer["sla"]), _SLA_STYLES.get(answer["sla"]), out)
-    return labels["comma"].join((words.duration(answer["promise_ms"]), deadline, standing))
+    standing = terminal.paint(words.standing(lang, answer["sla"]), _SLA_STYLES.get(answer["sla"]), out)
+    return str(labels["comma"]).join((words.duration(answer["promise_ms"]), deadline, standing))
 
 
 def _scheduler(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: TextIO) -> list[tuple[str, str]]:

@@ -7,9 +7,15 @@ half an answer. A question needs the status, one header and the body, so they ar
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from typing import NamedTuple
 
+CONNECT_S = 5.0
+"""Longest time until somebody takes the connection."""
+QUIET_S = 2.5
+"""After so long without a byte it is asked whether anybody is there."""
 _READ_BYTES = 1 << 16
+_BEGIN = b"HTTP/1."
 
 
 class Got(NamedTuple):
@@ -20,16 +26,46 @@ class Got(NamedTuple):
     body: bytes
 
 
-def get(host: str, port: int, target: str, *, tls: bool, shown_host: str, timeout_s: float) -> Got:
-    """Asks and reads to the end; the connection is closed then. Raises OSError, also for an answer that is no HTTP."""
-    with _connected(host, port, tls, timeout_s) as connection:
+class Place(NamedTuple):
+    """Where to ask; `shown_host` is what the `Host` header says."""
+
+    host: str
+    port: int
+    tls: bool
+    shown_host: str
+
+
+def get(place: Place, target: str, timeout_s: float, quiet: Callable[[], None] | None = None) -> Got:
+    """Asks and reads to the end; the connection is closed then. Raises OSError, also for an answer that is no HTTP.
+
+    `quiet` is called once when nothing has come for QUIET_S, and may raise: a long answer and a port that will never answer
+    are silent alike.
+    """
+    with _connected(place, min(timeout_s, CONNECT_S)) as connection:
         connection.sendall(
-            f"GET {target} HTTP/1.1\r\nHost: {shown_host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
+            f"GET {target} HTTP/1.1\r\nHost: {place.shown_host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
         )
-        parts = []
-        while part := connection.recv(_READ_BYTES):
-            parts.append(part)
-    return parse(b"".join(parts))
+        answer = bytearray(_first(connection, timeout_s, quiet))
+        connection.settimeout(timeout_s)
+        while _may_be_http(answer) and (part := connection.recv(_READ_BYTES)):
+            answer += part
+    return parse(bytes(answer))
+
+
+def _first(connection: socket.socket, timeout_s: float, quiet: Callable[[], None] | None) -> bytes:
+    if quiet is not None:
+        connection.settimeout(min(timeout_s, QUIET_S))
+        try:
+            return connection.recv(_READ_BYTES)
+        except TimeoutError:
+            quiet()
+    connection.settimeout(timeout_s)
+    return connection.recv(_READ_BYTES)
+
+
+def _may_be_http(answer: bytearray) -> bool:
+    """Who greets in another language may wait for our answer for ever, so no more of his is waited for."""
+    return answer[: len(_BEGIN)] == _BEGIN[: len(answer)]
 
 
 def parse(answer: bytes) -> Got:
@@ -39,7 +75,7 @@ def parse(answer: bytes) -> Got:
     status = lines[0].split(" ")[1:2]
     if not answer:
         raise OSError("the connection was closed without an answer")
-    if not (end and lines[0].startswith("HTTP/1.") and status and status[0].isdigit()):
+    if not (end and answer.startswith(_BEGIN) and status and status[0].isdigit()):
         raise OSError("what answers there does not speak HTTP")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
     if headers.get("transfer-encoding", "").lower() == "chunked":
@@ -50,13 +86,13 @@ def parse(answer: bytes) -> Got:
     return Got(int(status[0]), headers, body)
 
 
-def _connected(host: str, port: int, tls: bool, timeout_s: float) -> socket.socket:
-    connection = socket.create_connection((host, port), timeout_s)
-    if not tls:
+def _connected(place: Place, timeout_s: float) -> socket.socket:
+    connection = socket.create_connection((place.host, place.port), timeout_s)
+    if not place.tls:
         return connection
     import ssl
 
-    return ssl.create_default_context().wrap_socket(connection, server_hostname=host)
+    return ssl.create_default_context().wrap_socket(connection, server_hostname=place.host)
 
 
 def _joined(body: bytes) -> bytes:

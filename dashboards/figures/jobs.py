@@ -8,6 +8,7 @@ import msgspec
 from msgspec import structs
 
 from dashboards import cursors, waits
+from dashboards.figures import unknown
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import LAST_MS, SORTS, Filters, one_of
 from dashboards.objects import JobRow, Jobs, Now
@@ -52,6 +53,7 @@ def listed(
         items=made(asked, page),
         next=_next(after, page) if len(rows) > limit else None,
         total=int(total),
+        unknown=unknown.values(asked, filters, bool(rows)),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dashboards.figures import unknown
 from dashboards.figures.asked import Asked
 from dashboards.filters import Filters, Named, Wanted, literal
 from dashboards.waits import Row
@@ -77,6 +78,10 @@ def _advice(asked: Asked, job: Wanted) -> str:
     elsewhere = _called(asked, Wanted(job.name)) if _within(job) else []
     if elsewhere:
         return f"There is one elsewhere: {_shown(_named(elsewhere[0]))}."
+    filters = Filters(cluster=job.cluster, namespace=job.namespace, kind=(job.kind,) if job.kind else ())
+    wrong = [each for each in unknown.values(asked, filters, found=False) if each.near]
+    if wrong:
+        return f"Did you mean {' and '.join(f'{each.filter} {each.near}' for each in wrong)}?"
     near = _near(asked, job.name, Filters(cluster=job.cluster, namespace=job.namespace))
     return f"Did you mean {near}?" if near else "`kube-collector jobs -A` lists the jobs that are known."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from dashboards.figures import jobs, reasons, violations
+from dashboards.figures import jobs, reasons, unknown, violations
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import IDENTITY, Filters
 from dashboards.objects import JobRow, Kept, Overview, Waiting
@@ -23,6 +23,7 @@ def made(asked: Asked, filters: Filters) -> Overview:
         at_risk=_jobs(asked, filters._replace(sla=("at_risk",)), "deadline"),
         recent_violations=violations.listed(asked, filters, MOST).items,
         top_reasons=reasons.totals(asked, filters, reasons.usual(asked, filters))[:MOST],
+        unknown=unknown.values(asked, filters, row["promised"] is not None),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 

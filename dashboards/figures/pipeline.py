@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import structs
 
 from dashboards import waits
-from dashboards.figures.asked import Asked, fresh
+from dashboards.figures.asked import Asked, Status, fresh
 from dashboards.objects import DeadLetter, DeadLetters, Fresh, Pipeline, StageProgress
 from pipeline.errors import KubeCollectorError
 from pipeline.records import times
 
-Status = Callable[[], Mapping[str, Any] | None]
-"""What each stage of this process shows of itself, by its name; None if it runs no other stage."""
 MOST_LETTERS = 20
 _MOST_COUNTERS = 10_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from dashboards.figures import unknown
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import IDENTITY, Filters
 from dashboards.objects import Queue, Queues, Reason
@@ -18,6 +19,7 @@ def listed(asked: Asked, filters: Filters) -> Queues:
     rows = asked.store.rows("queues", **narrowed, limit=asked.store.max_rows)
     return Queues(
         items=[_queue(row, leading.get((row["queue"], row["tenant"]))) for row in rows],
+        unknown=unknown.values(asked, filters, bool(rows)),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 

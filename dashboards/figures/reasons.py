@@ -12,6 +12,7 @@ from msgspec import structs
 
 from dashboards import curve, waits
 from dashboards.curve import Edge
+from dashboards.figures import unknown
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import IDENTITY, Filters
 from dashboards.objects import CountedReason, Reasons, Series
@@ -52,6 +53,7 @@ def made(
     range_ = _range(asked, filters, from_ms, to_ms, bucket_ms, unit)
     begins = curve.begins(range_.from_ms, range_.to_ms, range_.bucket_ms)
     values = _values(asked, filters, range_, begins) if begins else {}
+    sums = totals(asked, filters, range_) if begins else []
     return Reasons(
         from_ms=range_.from_ms,
         to_ms=range_.to_ms,
@@ -59,7 +61,8 @@ def made(
         unit=range_.unit,
         buckets=begins,
         series=[Series(code, words.title(asked.lang, code), values[code]) for code in _in_order(values)],
-        totals=totals(asked, filters, range_) if begins else [],
+        totals=sums,
+        unknown=unknown.values(asked, filters, bool(sums)),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 

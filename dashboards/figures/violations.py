@@ -6,6 +6,7 @@ import msgspec
 from msgspec import structs
 
 from dashboards import cursors, waits
+from dashboards.figures import unknown
 from dashboards.figures.asked import Asked, fresh
 from dashboards.filters import Filters
 from dashboards.objects import Violations
@@ -45,6 +46,7 @@ def listed(asked: Asked, filters: Filters, limit: int = USUAL, cursor: str | Non
         items=[waits.violation(row, asked.lang) for row in page],
         next=_next(page[-1]) if len(rows) > limit else None,
         total=len(rows) if whole else int(asked.store.row("violations_count", **narrowed)["total"]),
+        unknown=unknown.values(asked, filters, bool(rows)),
         **structs.asdict(fresh(asked, filters.cluster)),
     )
 

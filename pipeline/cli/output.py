@@ -1,7 +1,8 @@
 """What a command found, in the format that was asked for: table, wide, json, yaml, csv, name.
 
 JSON and YAML are the objects unchanged, a list always an array: scripts may rely on them. Tables are for people and may
-change. Identifiers are never cut; only columns marked `flexible` give way when a terminal is narrow.
+change. CSV has the codes and numbers of the JSON, durations as milliseconds. Identifiers are never cut; only columns marked
+`flexible` give way when a terminal is narrow.
 """
 
 from __future__ import annotations
@@ -35,10 +36,18 @@ class Column:
     sort: str | Callable[[Any], object] | None = None
     """What to sort by where the text would sort wrongly, such as `47m12s`."""
     code: str | Callable[[Any], object] | None = None
-    """What CSV has instead of words for people: scripts compare it."""
+    """What CSV has instead of words for people: scripts compare it, and reckon with it."""
+    csv: str = ""
+    """What it is called in CSV, where that is not its title: `wait_ms` of a duration, whose unit must be told."""
+    heading: str = ""
+    """What stands over it, where that is not its title in capitals: `--sort-by` takes the title in every language."""
 
     def of(self, row: Any) -> object:
         return _of(row, self.value)
+
+    @property
+    def shown(self) -> str:
+        return self.heading or self.title.upper()
 
     def coded(self, row: Any) -> object:
         return _of(row, self.value if self.code is None else self.code)
@@ -71,9 +80,11 @@ def render(
     wanted: Wanted | str = "table",
     *,
     name: Callable[[Any], str] | None = None,
+    nothing: str = "Nothing found.",
     out: TextIO | None = None,
 ) -> None:
-    """Prints rows (mappings or structs). `name` gives the text of `-o name`; without it the first column does.
+    """Prints rows (mappings or structs). `name` gives the text of `-o name`; without it the first column does. `nothing` is
+    said where a table would have no rows.
 
     Raises BadUsage for an unknown format or sort key.
     """
@@ -90,7 +101,7 @@ def render(
     elif found:
         _table(found, [column for column in columns if wanted.format == "wide" or not column.wide], wanted.headers, out)
     else:
-        terminal.hint("Nothing found.")
+        terminal.hint(nothing)
 
 
 def render_object(value: Any, format_: str, *, out: TextIO | None = None) -> None:
@@ -159,7 +170,7 @@ def _text(value: object) -> str:
 def _csv(rows: list[Any], columns: Sequence[Column], headers: bool, out: TextIO) -> None:
     writer = csv.writer(out, lineterminator="\n")
     if headers:
-        writer.writerow([column.title.lower().replace(" ", "_") for column in columns])
+        writer.writerow([column.csv or column.title.lower().replace(" ", "_") for column in columns])
     for row in rows:
         values = [column.coded(row) for column in columns]
         writer.writerow(
@@ -170,12 +181,12 @@ def _csv(rows: list[Any], columns: Sequence[Column], headers: bool, out: TextIO)
 def _table(rows: list[Any], columns: list[Column], headers: bool, out: TextIO) -> None:
     texts = [[_text(column.of(row)) for column in columns] for row in rows]
     widths = [
-        max([terminal.cells(line[at]) for line in texts] + ([len(column.title)] if headers else []))
+        max([terminal.cells(line[at]) for line in texts] + ([terminal.cells(column.shown)] if headers else []))
         for at, column in enumerate(columns)
     ]
     widths = _fitted(widths, columns, terminal.width(out))
     if headers:
-        out.write(_line([column.title.upper() for column in columns], columns, widths, [None] * len(columns), out))
+        out.write(_line([column.shown for column in columns], columns, widths, [None] * len(columns), out))
     for row, line in zip(rows, texts, strict=True):
         styles = [column.style(row) if column.style else None for column in columns]
         out.write(_line(line, columns, widths, styles, out))

@@ -78,6 +78,11 @@ def hint(text: str) -> None:
         print(text, file=sys.stderr)  # noqa: T201
 
 
+def warn(text: str) -> None:
+    """Something that was answered, and may not be what was meant; on stderr, unless `-q`."""
+    hint(f"{paint('Warning:', 'yellow', sys.stderr)} {text}")
+
+
 def _cell(character: str) -> int:
     if unicodedata.combining(character):
         return 0

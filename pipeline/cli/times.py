@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pipeline.errors import BadUsage
 from pipeline.records import sla
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -46,6 +47,11 @@ def show(ms: int | None, *, utc: bool = False, zone: tzinfo | None = None) -> st
     if utc:
         return moment.strftime("%Y-%m-%d %H:%M:%SZ")
     return moment.astimezone(zone).isoformat(sep=" ", timespec="seconds")
+
+
+def in_zone(text: str, *, utc: bool = False, zone: tzinfo | None = None) -> str:
+    """The text with every RFC 3339 moment of UTC in it as `show` prints it."""
+    return _MOMENT.sub(lambda found: show(_calendar(found[0], None), utc=utc, zone=zone), text)
 
 
 def ago(ms: int, now_ms: int) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DEMO = "kube-a"
 DEMO_SPEED = "30x@70s,1x"
+DEMO_FOLDER = Path("data") / "demo"
+"""Of the demo, whatever a settings file or a variable says: the folder they name is a real cluster's, not to be emptied."""
 _MARK = ".kube-collector-demo"
 """Stands in the demo's data folder, and is locked while a demo runs: only a folder with it is ever emptied."""
 
@@ -76,15 +78,17 @@ def demo(
     """Replay a recorded real cluster through the whole pipeline: the page answers within seconds.
 
     The recording has a cluster's first minutes with promises on its jobs: 30 times as fast to its second 70, then in step.
+    Its data lies in data/demo unless the command line names another folder, and is emptied at each start.
 
     Examples:
       kube-collector demo
       kube-collector demo --port 9000
     """
-    folder = data_dir or Path("data") / "demo"
-    loaded = replays.settings(_recording(), DEMO_SPEED, config, sets, {"dashboards.port": port, "data_dir": folder})
+    named = data_dir or options.settings(config, sets).origin(("data_dir",)).kind == "flag"
+    flags = {"dashboards.port": port, "data_dir": data_dir if named else DEMO_FOLDER}
+    loaded = replays.settings(_recording(), DEMO_SPEED, config, sets, flags)
     _require_port(loaded)
-    _claim(folder)
+    _claim(loaded.ground.data_dir)
     return _run(loaded)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.cli import up
 from tests.support.cluster import free_port, poll
 from tests.support.running import Pipeline
 
@@ -96,6 +97,21 @@ def test_a_folder_that_is_not_the_demos_is_never_emptied(tmp_path: Path) -> None
     assert done.returncode == 1
     assert "holds something else" in done.stderr
     assert (tmp_path / "precious.txt").read_text() == "keep me"
+
+
+def test_the_folder_that_the_command_line_names_is_the_demos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the usual one, nor that of a settings file or a variable: those are of a real cluster."""
+    ran: list[Path] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBE_COLLECTOR__DATA_DIR", str(tmp_path / "real"))
+    monkeypatch.setattr(up, "_require_port", lambda loaded: None)
+    monkeypatch.setattr(up, "_run", lambda loaded: ran.append(loaded.ground.data_dir) or 0)
+    up.demo(sets=["data_dir=mine"])
+    up.demo(data_dir=Path("yours"))
+    up.demo()
+    assert ran == [Path("mine"), Path("yours"), Path("data/demo")]
+    marked = sorted(str(mark.parent.relative_to(tmp_path)) for mark in tmp_path.rglob(".kube-collector-demo"))
+    assert marked == ["data/demo", "mine", "yours"]
 
 
 def test_no_recording_is_one_clear_error(tmp_path: Path) -> None:

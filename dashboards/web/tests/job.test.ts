@@ -53,6 +53,13 @@ describe("commands", () => {
     expect(exact[0]).toBe("kube-collector why llama -n team-vision --cluster a@replay --uid u-1");
   });
 
+  test("name the moment that is looked at", () => {
+    expect(commandsOf(job, null, { at_ms: Date.UTC(2026, 0, 1, 0, 20) })[0]).toBe(
+      "kube-collector why llama -n team-vision --at 2026-01-01T00:20:00.000Z",
+    );
+    expect(commandsOf(job, null, { at_ms: null })[0]).toBe("kube-collector why llama -n team-vision");
+  });
+
   test("name Volcano's jobs so that kubectl finds them, not Kubernetes' own", () => {
     const named = (group: string | null) => commandsOf({ ...job, kind: "Job" }, group)[1];
     expect(named("batch.volcano.sh")).toBe("kubectl describe vcjob llama -n team-vision");

@@ -471,18 +471,13 @@ def test_the_pipeline_shows_stages_dead_letters_and_counters(page, doris, cluste
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/jobs?phase=wating", "did you mean waiting"),
-        ("/jobs?sort=size", "sort 'size' does not exist"),
         ("/jobs?limit=501", "limit"),
         ("/jobs?limit=x", "limit"),
         ("/jobs?cursor=x", "cursor cannot be read"),
-        ("/violations?state=opn", "did you mean open"),
         (f"{LLAMA}/why?at=yesterday", "'yesterday' is no time"),
         ("/reasons?bucket=5", "is no width"),
-        ("/reasons?unit=pods", "unit"),
         ("/reasons?to=9999999999999999", "is no time"),
         (f"{LLAMA}/why?at=99999999999999999999", "is no time"),
-        ("/jobs?lang=fr", "lang 'fr' does not exist"),
         ("/jobs?phas=waiting", "there is no parameter 'phas' here (did you mean phase?)"),
         ("/overview?phase=waiting", "there is no parameter 'phase' here"),
         ("/queues?q=x", "there is no parameter 'q' here"),
@@ -491,7 +486,8 @@ def test_the_pipeline_shows_stages_dead_letters_and_counters(page, doris, cluste
         ("/pipeline?cluster=prod", "there is no parameter 'cluster' here"),
         (f"{LLAMA}?at=5", "there is no parameter 'at' here"),
         ("/why?cluster=prod", "job"),
-        ("/why?job=", "job"),
+        ("/why?job=", "'' names no job"),
+        ("/job?job=Job/", "names no job"),
         ("/job?job=x&at=5", "there is no parameter 'at' here"),
     ],
 )
@@ -499,6 +495,44 @@ def test_what_cannot_be_understood_is_a_problem_with_advice(path, said, page, cl
     answer = page.get(f"/api/v1{path}")
     assert (answer.status, answer.headers["content-type"]) == (400, "application/problem+json")
     assert said in answer.body["detail"] and answer.body["hint"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "hint"),
+    [
+        ("/jobs?phase=wating", "phase 'wating' does not exist (did you mean waiting?)", "waiting, placed, cancelled"),
+        ("/jobs?sla=late", "sla 'late' does not exist", "none, on_track, at_risk, violated, met, met_late, cancelled"),
+        ("/violations?state=opn", "did you mean open", "open, resolved, withdrawn"),
+        ("/jobs?reason=qouta", "did you mean quota", "queue_limit"),
+        ("/reasons?reason=qouta", "did you mean quota", "queue_limit"),
+        ("/queues?kind=batch/Job", "kind 'batch/Job' cannot exist", "such as Job"),
+        ("/why?job=train-llama&kind=-", "kind '-' cannot exist", "such as Job"),
+        ("/jobs?sort=size", "sort 'size' does not exist", "wait, created, deadline, name"),
+        ("/jobs?lang=fr", "lang 'fr' does not exist", "en, zh"),
+        ("/reasons?unit=pods", "'jobs' or 'gpus'", "openapi.json"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_with_those_that_can(path, said, hint, page, cluster):
+    answer = page.get(f"/api/v1{path}")
+    assert (answer.status, answer.body["type"]) == (422, "urn:kube-collector:problem:no_such_value")
+    assert said in answer.body["detail"] and hint in answer.body["hint"]
+
+
+@pytest.mark.parametrize("noun", ["jobs", "violations", "queues", "reasons", "overview"])
+def test_a_name_that_nobody_has_is_an_empty_answer_that_says_so(noun, page, cluster):
+    answer = page.api(f"/{noun}?cluster=prod&namespace=reserch")
+    assert not (answer.get("items") or answer.get("totals") or answer.get("longest"))
+    assert answer["unknown"] == [
+        {"filter": "namespace", "value": "reserch", "near": "research", "known": ["research", "team-a"]}
+    ]
+    (kind,) = page.api(f"/{noun}?cluster=prod&kind=Jbo,volcanojob")["unknown"]
+    assert (kind["filter"], kind["value"], kind["known"]) == ("kind", "Jbo", ["Job", "VolcanoJob"])
+    assert page.api(f"/{noun}?cluster=prod&namespace=research&queue=vision-a")["unknown"] == []
+
+
+def test_a_job_in_a_namespace_that_nobody_has_gets_the_nearest_namespace(page, cluster):
+    answer = page.get("/api/v1/why?job=nothing-like-it&namespace=reserch&cluster=prod")
+    assert (answer.status, answer.body["hint"]) == (404, "Did you mean namespace research?")
 
 
 def test_a_cursor_of_another_order_is_refused(page, many):
@@ -539,7 +573,7 @@ def test_every_field_and_parameter_is_described(page, cluster):
     assert len(document["paths"]) == 11
     for path, (operation,) in ((path, list(each.values())) for path, each in document["paths"].items()):
         answers = operation["responses"]
-        assert set(answers) == {"200", "304", "400", "404", "503"}, path
+        assert set(answers) == {"200", "304", "400", "404", "422", "503"}, path
         name = answers["200"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[-1]
         assert name in document["components"]["schemas"]
     for path, name in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -116,8 +118,13 @@ def test_a_name_of_no_job_gets_the_nearest(ask):
 
 
 def test_a_moment_before_the_job_is_not_found(ask):
-    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", "--at", "2020-01-01T00:00:00Z")
-    assert done.returncode == 4 and "did not exist yet" in done.stderr
+    at = ("--at", "2020-01-01T00:00:00Z")
+    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", *at, TZ="UTC-8")
+    assert done.returncode == 4 and "did not exist yet at 2020-01-01 08:00:00+08:00\n" in done.stderr
+    assert "from 2026-01-01 08:00:00+08:00 on" in done.stderr
+    at = ("--at", "2020-01-01T00:00:00Z", "--utc")
+    done = ask("why", "train-llama", "-n", "research", "--cluster", "asked", *at)
+    assert "did not exist yet at 2020-01-01 00:00:00Z\n" in done.stderr
 
 
 def test_a_name_used_again_means_the_newest_and_says_that_there_are_others(ask, odd):
@@ -177,6 +184,60 @@ def test_violations_end_with_code_5_when_asked_to(ask):
     assert ask("violations", "--fail-on", "all").returncode == 2
 
 
+@pytest.mark.parametrize("noun", ["jobs", "violations", "queues", "reasons"])
+def test_a_name_that_nobody_has_is_warned_of(noun, ask):
+    done = ask(
+        noun,
+        "--cluster",
+        "asked",
+        "-n",
+        "reserch",
+        "--kind",
+        "Job",
+        *(["--fail-on", "any"] if noun == "violations" else []),
+    )
+    assert done.returncode == 0, done.stderr
+    assert (
+        "Warning: no job is known with namespace reserch (did you mean research?). Known: research, team-a"
+        in done.stderr
+    )
+    assert ask(noun, "--cluster", "asked", "-n", "reserch", "-q").stderr == ""
+    assert ask(noun, "--cluster", "asked", "-n", "research").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("jobs", "--phase", "done"), "Use one of waiting, placed, cancelled."),
+        (("jobs", "--reason", "qouta"), "did you mean quota?"),
+        (("violations", "--kind", "batch/Job"), "kind 'batch/Job' cannot exist"),
+        (("why", "train-llama", "--kind", "-"), "kind '-' cannot exist"),
+        (("why", ""), "'' names no job"),
+        (("jobs", "research/"), "'research/' names no job"),
+    ],
+)
+def test_what_cannot_be_is_bad_usage(arguments, said, ask):
+    done = ask(*arguments)
+    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+
+
+def test_a_terminal_in_chinese_has_chinese_around_every_answer(ask):
+    for noun, words in (("jobs", "命名空间"), ("violations", "违约时间"), ("queues", "最长等待"), ("reasons", "占比")):
+        done = ask(noun, "--cluster", "asked", LC_ALL="zh_CN.UTF-8", PYTHONUTF8="1")
+        assert words in done.stdout.splitlines()[0] and done.stderr == "", done
+    assert ask("jobs", "--cluster", "asked", "--search", "x!", "--lang", "zh").stderr == "没有找到。\n"
+
+
+def test_csv_has_numbers_under_the_names_of_the_json(ask):
+    rows = csv.DictReader(io.StringIO(ask("jobs", "--cluster", "asked", "-o", "csv", "--lang", "zh").stdout))
+    found = {(row["name"], row["namespace"]): row for row in rows}
+    assert found["train-llama", "research"]["wait_ms"] == str(47 * MINUTE_MS)
+    assert (found["eval", "team-a"]["promise_ms"], found["eval", "team-a"]["phase"]) == (
+        str(30 * MINUTE_MS),
+        "scheduled",
+    )
+
+
 def test_queues_and_reasons(ask):
     queues = json.loads(ask("queues", "--cluster", "asked", "-o", "json").stdout)
     assert [(queue["queue"], queue["waiting"]) for queue in queues] == [("vision-a", 1)]
@@ -229,7 +290,7 @@ def test_asking_over_http_imports_neither_the_web_framework_nor_settings_nor_a_d
 def test_a_question_over_http_is_one_request(page, told, monkeypatch, capsys):
     asked = []
     get = wire.get
-    monkeypatch.setattr(wire, "get", lambda *place, **more: asked.append(place[2]) or get(*place, **more))
+    monkeypatch.setattr(wire, "get", lambda *place, **more: asked.append(place[1]) or get(*place, **more))
     for command in ("why", "jobs"):
         assert main.run([command, "train-llama", "-n", "research", "--cluster", "asked", "--url", page.url]) == 0
     assert [path.split("?")[0] for path in asked] == ["/api/v1/why", "/api/v1/job"], capsys.readouterr()

@@ -61,5 +61,25 @@ def test_widths_of_buckets():
             filters.bucket_ms(bad)
 
 
-def test_a_phase_may_be_called_as_people_read_it():
-    assert filters.made({"phase": ["Placed,waiting"]}).phase == ("scheduled", "waiting")
+def test_a_phase_may_be_called_as_people_read_it_or_as_answers_have_it():
+    assert filters.made({"phase": ["Placed,waiting", "scheduled"]}).phase == ("scheduled", "waiting", "scheduled")
+    with pytest.raises(BadUsage) as caught:
+        filters.made({"phase": ["done"]})
+    assert caught.value.fix == "Use one of waiting, placed, cancelled."
+
+
+@pytest.mark.parametrize("text", ["batch/Job", "job.batch", "-", "J ob", "4", "x" * 64])
+def test_what_no_kind_can_be_called_is_refused(text):
+    with pytest.raises(filters.NoSuchValue, match="cannot exist"):
+        filters.made({"kind": [text]})
+
+
+def test_any_kind_that_can_be_is_taken():
+    assert filters.made({"kind": ["job,PyTorchJob"]}).kind == ("job", "PyTorchJob")
+
+
+@pytest.mark.parametrize("text", ["", " ", "Job/", "/"])
+def test_a_job_without_a_name_is_none(text):
+    with pytest.raises(BadUsage, match="names no job"):
+        filters.job_name(text)
+    assert filters.job_name("research/train") == "research/train"

@@ -69,8 +69,8 @@ export async function get<T>(url: string, signal: AbortSignal): Promise<T> {
 /** What is true of all clusters together says nothing about the page of one; the choices are such an answer. */
 function note(url: string, body: unknown, lag: string | null): void {
   if (!isFresh(body) || (url.startsWith(META) && freshness.get())) return;
-  const { now_ms, data_until_ms, lag_ms, replay } = body;
-  freshness.set({ now_ms, data_until_ms, lag_ms: lag === null ? lag_ms : Number(lag), replay });
+  const { now_ms, data_until_ms, lag_ms, replay, replay_over } = body;
+  freshness.set({ now_ms, data_until_ms, lag_ms: lag === null ? lag_ms : Number(lag), replay, replay_over });
 }
 
 function problemOf(answer: Response, body: unknown): Problem {

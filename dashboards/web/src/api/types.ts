@@ -6,6 +6,8 @@ export interface Fresh {
   data_until_ms: number | null;
   lag_ms: number | null;
   replay: boolean;
+  /** Null where it is not known. */
+  replay_over: boolean | null;
 }
 
 export interface Job {
@@ -104,7 +106,16 @@ export interface ClusterEvent {
   regarding: string | null;
 }
 
+/** A value of a filter that nothing has. */
+export interface Unknown {
+  filter: string;
+  value: string;
+  near: string | null;
+  known: string[];
+}
+
 export interface Jobs extends Fresh {
+  unknown: Unknown[];
   items: JobRow[];
   next: string | null;
   total: number;

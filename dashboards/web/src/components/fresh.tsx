@@ -19,9 +19,9 @@ export function FreshChip() {
   const at = dayClock(fresh.now_ms, lang, zone);
   if (fresh.replay) {
     return (
-      <span class="chip" title={t("fresh.replay_title", { at })}>
+      <span class="chip" title={t(fresh.replay_over ? "fresh.replay_over_title" : "fresh.replay_title", { at })}>
         <Icon name="play" size={12} />
-        <b>{t("fresh.replay")}</b>
+        <b>{t(fresh.replay_over ? "fresh.replay_over" : "fresh.replay")}</b>
         <span class="num chip-more">{at}</span>
       </span>
     );

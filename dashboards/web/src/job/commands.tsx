@@ -17,15 +17,16 @@ interface Props {
   group: string | null;
   ended: boolean;
   newest: boolean;
+  at_ms: number | null;
 }
 
-export function Commands({ job, group, ended, newest }: Props) {
+export function Commands({ job, group, ended, newest, at_ms }: Props) {
   const t = useTranslate();
   const cluster = useStore(manyClusters);
   return (
     <Panel title={t("job.commands")}>
       <div class="commands">
-        {commandsOf(job, group, { cluster, uid: !newest }).map((command) => (
+        {commandsOf(job, group, { cluster, uid: !newest, at_ms }).map((command) => (
           <div key={command} class="command">
             <code><Words of={command} /></code>
             <CopyButton quiet text={command} label={t("job.copy_command")} />

@@ -1,5 +1,6 @@
 /** Commands to paste into a shell. */
 import type { Job } from "../api/types";
+import { rfc3339 } from "../format/time";
 
 /** Names of Kubernetes objects need no quotes; anything else gets them, since this is pasted into a shell. */
 export const quoted = (text: string): string => (/^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
@@ -9,6 +10,8 @@ export interface Exactly {
   cluster?: boolean;
   /** A newer job has the same name. */
   uid?: boolean;
+  /** The moment that is looked at; null: the latest. */
+  at_ms?: number | null;
 }
 
 /** What kubectl calls the kind: Volcano's jobs have the kind of Kubernetes' own, and `job` alone means the latter. */
@@ -17,6 +20,7 @@ const resourceOf = (kind: string, group: string | null): string => (kind === "Jo
 export function commandsOf(job: Job, group: string | null, exactly: Exactly = {}): string[] {
   const name = quoted(job.name);
   const namespace = quoted(job.namespace);
-  const more = `${exactly.cluster ? ` --cluster ${quoted(job.cluster)}` : ""}${exactly.uid ? ` --uid ${quoted(job.uid)}` : ""}`;
-  return [`kube-collector why ${name} -n ${namespace}${more}`, `kubectl describe ${quoted(resourceOf(job.kind, group))} ${name} -n ${namespace}`];
+  const { cluster, uid, at_ms = null } = exactly;
+  const more = [cluster && ` --cluster ${quoted(job.cluster)}`, uid && ` --uid ${quoted(job.uid)}`, at_ms !== null && ` --at ${rfc3339(at_ms)}`];
+  return [`kube-collector why ${name} -n ${namespace}${more.filter(Boolean).join("")}`, `kubectl describe ${quoted(resourceOf(job.kind, group))} ${name} -n ${namespace}`];
 }

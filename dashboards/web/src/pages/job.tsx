@@ -55,6 +55,7 @@ export function JobView({ where }: { where: Where }) {
       {page.problem && <ProblemNote problem={page.problem} retry={page.reload} kept={page.data !== null} />}
       {page.data && page.data.lives.length > 1 && <Lives of={page.data} />}
       {why.problem && !page.problem && <ProblemNote problem={why.problem} retry={why.reload} kept={why.data !== null} />}
+      {query["at"] && at_ms === null && <NoMoment text={query["at"]} />}
       {early ? <TooEarly at_ms={at_ms} first_ms={first_ms} /> : (
         <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.dim} failed={(page.problem ?? why.problem) !== null} />
       )}
@@ -104,7 +105,7 @@ function Body({ data, episode, why, at_ms, dim }: BodyProps) {
         <Events events={data.events} now_ms={now_ms} />
         <div class="span-side stackup">
           <Facts episode={episode} job={data.job} now_ms={now_ms} />
-          <Commands job={data.job} group={data.api_group} ended={episode.phase !== "waiting"} newest={data.lives[0]?.uid === data.job.uid} />
+          <Commands job={data.job} group={data.api_group} ended={episode.phase !== "waiting"} newest={data.lives[0]?.uid === data.job.uid} at_ms={at_ms} />
         </div>
       </div>
     </div>
@@ -138,6 +139,17 @@ function TooEarly({ at_ms, first_ms }: { at_ms: number; first_ms: number }) {
     <Note tone="calm" icon="clock" title={t("job.too_early", { at: dayClock(at_ms, lang, zone) })}>
       <p>{t("job.too_early_what", { at: dayClock(first_ms, lang, zone) })}</p>
       <button type="button" class="link" onClick={() => adjust({ at: null })}>{t("job.back_to_now")}</button>
+    </Note>
+  );
+}
+
+/** What the link says after `at=` is no moment, so the latest is shown. */
+function NoMoment({ text }: { text: string }) {
+  const t = useTranslate();
+  return (
+    <Note tone="warn" icon="clock" title={t("job.no_moment", { text })}>
+      <p>{t("job.no_moment_what")}</p>
+      <button type="button" class="link" onClick={() => adjust({ at: null })}>{t("job.no_moment_drop")}</button>
     </Note>
   );
 }

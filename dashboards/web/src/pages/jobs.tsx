@@ -60,7 +60,7 @@ function List({ data, sort, dim }: { data: Jobs; sort: string; dim: boolean }) {
   const { lang } = useStore(prefs);
   const [held, setHeld] = useState(data.items);
   const { rows, news } = useMemo(() => merge(held, data.items, keyOf), [held, data.items]);
-  if (rows.length === 0 && news === 0) return <Nothing />;
+  if (rows.length === 0 && news === 0) return <Nothing unknown={data.unknown} />;
   const columns: Column[] = [
     { id: "job", label: t("col.job"), sort: "name" },
     { id: "state", label: t("col.state") },
@@ -126,14 +126,15 @@ function Against({ row, now_ms }: { row: JobRow; now_ms: number | null }) {
   );
 }
 
-function Nothing() {
+function Nothing({ unknown }: { unknown: Jobs["unknown"] }) {
   const t = useTranslate();
   const { query } = useRoute();
+  const names = unknown.map(({ value }) => value).join(", ");
   const filtered = FILTERS.some((key) => query[key]) || query["cluster"];
   return (
     <div class="panel">
       {filtered ? (
-        <Empty icon="search" title={t("jobs.empty")} what={t("jobs.empty_what")}>
+        <Empty icon="search" title={t("jobs.empty")} what={names ? t("jobs.unknown", { names }) : t("jobs.empty_what")}>
           <button type="button" class="button" onClick={() => adjust(Object.fromEntries([...FILTERS, "cluster", "cursor", "page"].map((key) => [key, null])))}>{t("jobs.clear")}</button>
         </Empty>
       ) : (

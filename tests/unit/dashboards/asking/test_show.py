@@ -24,6 +24,9 @@ ANSWER = {
 }  # fmt: skip
 
 
+REST = ANSWER["reasons"][1]
+
+
 def shown(answer, lang="en"):
     terminal.reset()
     out = io.StringIO()
@@ -63,8 +66,14 @@ def test_a_replays_data_is_marked_and_never_late():
     assert "replay, until 2026-01-01 00:47:00Z" in shown(ANSWER | {"replay": True, "lag_ms": 10**9})
 
 
+def test_a_replay_that_is_over_says_so():
+    over = ANSWER | {"replay": True, "lag_ms": None, "replay_over": True}
+    assert shown(over).splitlines()[-1] == "Data     replay, over at 2026-01-01 00:47:00Z"
+
+
 def test_labels_are_in_the_language_of_the_sentence():
     lines = shown(ANSWER, "zh").splitlines()
+    assert lines[4].split()[:4] == ["原因", "时长", "占比", "资源"]
     assert any(line.startswith("承诺  30m，期限") and line.endswith("，已违约") for line in lines) and any(
         line.startswith("办法  Free gpu.") for line in lines
     )
@@ -88,8 +97,11 @@ def test_a_sum_names_all_its_resources():
     assert out.getvalue().splitlines()[1].endswith("gpu, cpu")
 
 
-def test_both_languages_have_all_labels():
-    assert show.LABELS["en"].keys() == show.LABELS["zh"].keys()
+def test_a_share_that_is_not_whole_never_reads_as_nothing_or_all():
+    rows = [REST | {"share": share} for share in (0.0004, 0.9996)]
+    out = io.StringIO()
+    show.reasons(rows, "en", out=out)
+    assert "< 1 %" in out.getvalue() and "> 99 %" in out.getvalue()
 
 
 @pytest.mark.parametrize(("share", "bar"), [(1, "████"), (0.5, "██"), (0.53, "██▏"), (0, "▏"), (7, "████")])

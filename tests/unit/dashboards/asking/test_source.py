@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -10,7 +11,8 @@ import msgspec
 import pytest
 
 from dashboards import address
-from dashboards.asking import source
+from dashboards.asking import api as api_
+from dashboards.asking import source, wire
 from dashboards.asking.api import Api
 from dashboards.asking.direct import Direct
 from dashboards.asking.source import Whom
@@ -23,6 +25,7 @@ class Page:
 
     def __init__(self):
         self.asked = []
+        self.slow, self.asked_after = "-", threading.Event()
         self.status, self.body, self.server_name, self.drops = 200, b'{"items": []}', "kube-collector/1", 0
         page = self
 
@@ -31,6 +34,10 @@ class Page:
 
             def do_GET(self):
                 page.asked.append(self.path)
+                if self.path.startswith(page.slow):
+                    page.asked_after.wait(60)
+                elif page.slow != "-":
+                    page.asked_after.set()
                 if page.drops:
                     page.drops -= 1
                     self.close_connection = True
@@ -124,7 +131,8 @@ def test_a_page_below_a_path_is_asked_below_it(page, path, api):
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "code"), [(404, NotFound, 4), (400, BadUsage, 2), (503, Unreachable, 6), (500, UserError, 1)]
+    ("status", "kind", "code"),
+    [(404, NotFound, 4), (400, BadUsage, 2), (422, BadUsage, 2), (503, Unreachable, 6), (500, UserError, 1)],
 )
 def test_a_problem_becomes_the_error_of_its_kind_with_its_hint(page, status, kind, code, api):
     page.status, page.body = status, msgspec.json.encode({"detail": "no such job", "hint": "look again"})
@@ -150,6 +158,26 @@ def test_an_address_where_nobody_answers_is_named(page, api):
     with pytest.raises(Unreachable) as caught:
         api(page.url).queues(Filters())
     assert caught.value.where == page.url and "--url" in caught.value.fix
+
+
+def test_a_port_that_says_nothing_is_told_soon(monkeypatch):
+    monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    monkeypatch.setattr(api_, "CHECK_S", 0.05)
+    said = pytest.raises(Unreachable, match="takes the connection and says nothing")
+    with socket.create_server(("127.0.0.1", 0)) as silent, said as caught:  # the system takes them, nobody reads
+        Api(f"http://127.0.0.1:{silent.getsockname()[1]}", "en").queues(Filters())
+    assert "--url" in caught.value.fix
+
+
+def test_a_silent_port_is_told_within_five_seconds():
+    assert wire.CONNECT_S <= 5 and wire.QUIET_S + api_.CHECK_S <= 5
+
+
+def test_a_long_answer_of_a_page_that_is_there_is_waited_for(page, api, monkeypatch):
+    monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    page.slow = "/api/v1/queues"
+    assert api(page.url).queues(Filters()) == {"items": []}
+    assert [path.split("?")[0] for path in page.asked] == ["/api/v1/queues", "/api/v1"]
 
 
 @pytest.mark.parametrize("bad", ["ftp://x", "http://", "http://x:99999", "http://x:y"])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 
 from dashboards.asking import wire
+from dashboards.asking.wire import Place
 
 HEAD = b"HTTP/1.1 200 OK\r\nServer: kube-collector/1\r\n"
 
@@ -39,3 +43,72 @@ def test_chunks_are_joined_with_extensions_and_trailers_left_out():
 def test_what_is_no_whole_answer_is_an_error_of_the_connection(answer, said):
     with pytest.raises(OSError, match=said):
         wire.parse(answer)
+
+
+class Server:
+    """Takes one connection, says something (or nothing) and holds it until the end."""
+
+    def __init__(self, said: bytes) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.place = Place("127.0.0.1", self._listener.getsockname()[1], False, "x")
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(said,))
+        self._thread.start()
+
+    def _serve(self, said: bytes) -> None:
+        connection, _ = self._listener.accept()
+        with connection:
+            connection.sendall(said)
+            self._end.wait(60)
+
+    def stop(self) -> None:
+        self._end.set()
+        self._thread.join()
+        self._listener.close()
+
+
+@pytest.fixture
+def serving():
+    made = []
+
+    def serve(said):
+        made.append(Server(said))
+        return made[-1].place
+
+    yield serve
+    for each in made:
+        each.stop()
+
+
+def test_who_greets_in_another_language_is_not_waited_for(serving):
+    place = serving(b"SSH-2.0-OpenSSH_9.6\r\n")
+    with pytest.raises(OSError, match="does not speak HTTP"):
+        wire.get(place, "/", 60)
+
+
+def test_who_says_nothing_is_asked_after_and_may_be_given_up(serving, monkeypatch):
+    monkeypatch.setattr(wire, "QUIET_S", 0.05)
+
+    def nobody():
+        raise OSError("nobody is there")
+
+    with pytest.raises(OSError, match="nobody is there"):
+        wire.get(serving(b""), "/", 60, nobody)
+
+
+def test_an_answer_that_takes_its_time_is_waited_for(monkeypatch):
+    monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        asked_after = threading.Event()
+
+        def serve():
+            connection, _ = listener.accept()
+            with connection:
+                assert connection.recv(65_536) and asked_after.wait(30)
+                connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        place = Place("127.0.0.1", listener.getsockname()[1], False, "x")
+        assert wire.get(place, "/", 60, asked_after.set).body == b"{}"
+        thread.join()

@@ -86,6 +86,22 @@ def test_csv_has_all_columns_and_empty_cells_for_nothing() -> None:
     )
 
 
+def test_a_column_may_have_another_name_and_value_in_csv_and_another_heading_in_a_table() -> None:
+    waits = (Column("wait", lambda row: f"{row['ms'] // 1000}s", code="ms", csv="wait_ms", heading="等待"),)
+    texts = {}
+    for wanted in ("csv", "table"):
+        out = io.StringIO()
+        output.render([{"ms": 90_000}], waits, wanted, out=out)
+        texts[wanted] = out.getvalue()
+    assert texts == {"csv": "wait_ms\n90000\n", "table": "等待\n90s\n"}
+
+
+def test_that_there_is_nothing_is_said_in_words_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.reset()
+    output.render([], COLUMNS, nothing="没有找到。")
+    assert capsys.readouterr() == ("", "没有找到。\n")
+
+
 def test_names_are_one_a_line_in_the_form_that_is_given() -> None:
     assert rendered("name") == "train-b\ntrain-a\n推理-c\n"
     assert rendered("name", name=lambda row: f"job/{row['name']}").startswith("job/train-b\n")

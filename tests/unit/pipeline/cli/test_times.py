@@ -61,6 +61,13 @@ def test_what_is_printed_is_read_back_to_the_second(second: int, offset_min: int
     assert times.parse(times.show(second * 1000, utc=True), 0, zone) == second * 1000
 
 
+def test_moments_inside_a_text_are_told_in_the_zone_of_the_person() -> None:
+    text = "not yet at 2026-03-28T10:20:05.999Z; from 2026-03-29T10:20:05Z on"
+    assert times.in_zone(text, zone=BERLIN) == "not yet at 2026-03-28 11:20:05+01:00; from 2026-03-29 12:20:05+02:00 on"
+    assert times.in_zone(text, utc=True) == "not yet at 2026-03-28 10:20:05Z; from 2026-03-29 10:20:05Z on"
+    assert times.in_zone("2026-03-28", utc=True) == "2026-03-28"
+
+
 def test_without_a_zone_the_machines_own_is_meant() -> None:
     typed = "2026-03-29 10:20"
     assert times.parse(typed, NOW) == round(datetime.fromisoformat(typed).astimezone().timestamp() * 1000)
