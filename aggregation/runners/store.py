@@ -16,6 +16,7 @@ from aggregation.runners.bucket import Stored
 from pipeline import faults
 from pipeline.errors import Transient, UserError
 from pipeline.log import Position, databases, layout, lock, outbox, readers
+from pipeline.process import data_folder
 
 SCHEMA = 1
 """Form of the file and of the states in it; a higher one is of a later version of this program."""
@@ -129,15 +130,9 @@ class StateStore:
 
 def hold(path: Path) -> int:
     """Locks the file for this process; closing the descriptor gives it back. Raises UserError when another has it."""
-    try:
+    with data_folder.failures_named(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         return lock.take(path.parent / layout.LOCK, _WHAT)
-    except OSError as error:
-        raise UserError(
-            f"the folder of {_WHAT} cannot be written: {error.strerror}",
-            where=str(path.parent),
-            fix="Set data_dir to a folder that this user may write.",
-        ) from error
 
 
 def _make_tables(db: sqlite3.Connection) -> None:

@@ -18,9 +18,9 @@ from collector.spool.checkpoint import Changes, Checkpoint, OpenGap, Watch
 from collector.spool.deadletter import DeadLetters
 from pipeline import faults
 from pipeline.config.places import Places
-from pipeline.errors import UserError
 from pipeline.log import LogOptions, LogReader, LogWriter, lock
 from pipeline.log.positions import BEGINNING
+from pipeline.process import data_folder
 from pipeline.records import codec
 from pipeline.records.envelope import Record, TickRecord
 from pipeline.telemetry import catalogue, logs
@@ -33,14 +33,8 @@ class Spool:
 
     def __init__(self, places: Places, *, options: LogOptions) -> None:
         """Open or make the spool. Raises UserError when another process has it, LogFull when the disk is full."""
-        try:
+        with data_folder.failures_named(places.spool):
             places.spool.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(
-                f"the spool's folder cannot be made: {error.strerror}",
-                where=str(places.spool),
-                fix="Set data_dir to a folder that this user may write.",
-            ) from error
         with ExitStack() as opened:
             opened.callback(os.close, lock.take(places.spool / "LOCK", "the spool"))
             self.log = LogWriter(places.records, options=options)

@@ -288,3 +288,10 @@ def test_a_checkpoint_with_a_damaged_page_is_whole_or_says_what_to_do(places: Pl
             assert len(list(spool.checkpoint.known())) == 100
     except UserError as error:
         assert "Move the file away" in str(error)
+
+
+def test_a_folder_that_cannot_be_made_is_told_as_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UserError, match="the data folder cannot be used: Not a directory") as caught:
+        Spool(Places(tmp_path / "taken"), options=OPTIONS)
+    assert caught.value.fix is not None and "--set data_dir=PATH" in caught.value.fix
