@@ -112,12 +112,38 @@ def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothi
         stage.stop(30.0)
 
 
-def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_is_told(places, log, caplog):
+def judge_something(places):
+    """A row in the outbox, which is gone from there once it is loaded."""
     places.aggregation_db.parent.mkdir()
     with contextlib.closing(sqlite3.connect(places.aggregation_db, isolation_level=None)) as state:
         outbox.create(state)
         letter = dead_letters.row("aggregation", "line", b"x", "bad", cluster=CLUSTER, observed_ms=1)
         outbox.append(state, letter.table, outbox.encode([letter]), 1)
+
+
+def test_a_raw_table_that_is_missing_is_filled_from_the_log_and_nothing_is_called_lost(places, log, caplog):
+    """As in a warehouse of an older version, which did not have it."""
+    judge_something(places)
+    stage = sink(places)
+    stage.start()
+    log.add(100)
+    wait_until(lambda: loaded(places) == (100, 100), "rows never came")
+    sql = Sql(local.locate(QUICK, places.doris))
+    sql.execute("DROP TABLE `object_change`")
+    sql.close()
+    stage.stop(30.0)
+    again = sink(places)
+    again.start()
+    try:
+        wait_until(lambda: loaded(places) == (100, 100), "the table was not filled")
+    finally:
+        again.stop(30.0)
+    assert "tables_were_missing" in caplog.text
+    assert "rows_lost" not in caplog.text
+
+
+def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_is_told(places, log, caplog):
+    judge_something(places)
     stage = sink(places)
     stage.start()
     log.add(100)
