@@ -4,6 +4,7 @@
         poll("the pod is known", lambda: collecting.saw("Pod", "a"))
 
 It reads what the collector wrote as any consumer does. `restart` stops it in order and starts another on the same data.
+Who relies on a kind's watch waits for `streaming`: it is asked for after the list, so after `ready`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pipeline.records.envelope import EventRecord, GapRecord, ObjectRecord, Reco
 from pipeline.records.events import EventSeen
 from pipeline.records.objects import ObjectChange
 
+STOP_S = 60.0
+"""An end in order takes a moment; on a machine that is busy with something else it may take much longer."""
 QUICK = Options(backoff_first_s=0.05, backoff_cap_s=0.3, slow_retry_s=0.3, settled_s=0.3, believed_after_s=0.3)
 
 
@@ -40,10 +43,14 @@ class Collecting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.collector.stop(20.0)
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends it in order: all that it was told is written."""
+        self.collector.stop(STOP_S)
 
     def restart(self) -> None:
-        self.collector.stop(20.0)
+        self.stop()
         self.collector = self._new()
         self.collector.start()
 
@@ -52,7 +59,12 @@ class Collecting:
         return next((check for check in self.collector.checks() if check.name == name), None)
 
     def ready(self) -> bool:
+        """All lists are complete; streams may still be opening, and what came last be on its way to the log."""
         return all(check.ok for check in self.collector.checks())
+
+    def streaming(self) -> bool:
+        """As `ready`, and every kind that is served has its stream open."""
+        return self.ready() and all(each.watch_since_ms is not None for each in self.collector.progress().values())
 
     def records(self) -> list[Record]:
         """Everything in the log but ticks."""

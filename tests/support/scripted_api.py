@@ -142,7 +142,7 @@ class ScriptedApi:
         self.connections = 0
         """Connections accepted so far."""
         self._open: set[socket.socket] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._server = _Server(("127.0.0.1", 0), _handler_for(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="scripted-api")
@@ -176,11 +176,18 @@ class ScriptedApi:
         }
 
     def drop_connections(self) -> None:
-        """Closes every connection, in the middle of whatever it is doing."""
+        """Closes every connection, in the middle of whatever it is doing; what comes on one of them now is not heard.
+
+        All at one moment: a client that lost the first would else ask anew on the last, and be cut once more.
+        """
         with self._lock:
-            connections = list(self._open)
-        for connection in connections:
-            self.disconnect(connection)
+            for connection in list(self._open):
+                self.disconnect(connection)
+
+    def heard(self, request: Request, connection: socket.socket) -> Answer | None:
+        """Takes note of a request and gives its answer; None on a connection that is cut."""
+        with self._lock:
+            return self.script_for(request).next_for(request) if connection in self._open else None
 
     def script_for(self, request: Request) -> Script:
         if request.path in self.others:
@@ -281,7 +288,11 @@ def _handler_for(api: ScriptedApi) -> type[http.server.BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             url = urlsplit(self.path)
             request = Request(self.command, url.path, dict(parse_qsl(url.query)), dict(self.headers))
-            api.script_for(request).next_for(request)(Exchange(self, api))
+            answer = api.heard(request, self.connection)
+            if answer is None:
+                self.close_connection = True
+            else:
+                answer(Exchange(self, api))
 
         def log_message(self, format: str, *args: Any) -> None:
             """Tests look at `requests`."""
