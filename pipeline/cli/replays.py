@@ -26,4 +26,5 @@ def settings(
         name = folder.resolve().name
     name = name.removesuffix(SUFFIX) + SUFFIX
     more = {"cluster.name": name, "collector.replay": str(folder), "collector.speed": speed}
-    return options.settings(config, sets, {**(flags or {}), **more})
+    others = [each for each in sets or () if each.partition("=")[0].strip() != "cluster.name"]  # its name is in `more`
+    return options.settings(config, others, {**(flags or {}), **more})
