@@ -168,7 +168,7 @@ rows = st.lists(
 )  # key, sequence, deleted
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows, st.integers(1, 4))
 def test_any_rows_in_any_batches_come_to_the_same_as_a_dictionary(store, given_rows, size):
     store.run("DROP TABLE IF EXISTS t", SEQUENCE)
