@@ -192,6 +192,8 @@ class Live:
                 self.told.put(name, happening)
 
         self._run(partial(reflector.run, put), f"watch {name}")
+        if self._stop.is_set():  # `stop` may have come when this one was not there yet
+            reflector.stop()
 
     def _run(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)

@@ -16,5 +16,5 @@ FROM (
     AND v.`source` <> 'simulate' AND v.`kind` <> 'close' AND v.`kind` <> 'evict' AND v.`session_at` <= :until_at
 ) d
 WHERE d.`place` = 1
-ORDER BY CASE WHEN d.`task` IS NULL THEN 0 ELSE 1 END, d.`session_at` DESC, d.`task`, d.`kind`
+ORDER BY CASE WHEN d.`task` IS NULL THEN 0 ELSE 1 END, d.`session_at` DESC, d.`task`, d.`kind`, d.`source`
 LIMIT :limit

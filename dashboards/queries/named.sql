@@ -5,5 +5,5 @@ WHERE w.`job_name` = :name
   AND (:any_cluster = 1 OR w.`cluster` IN (:cluster))
   AND (:any_namespace = 1 OR w.`namespace` IN (:namespace))
   AND (:uid = '' OR w.`job_uid` = :uid)
-ORDER BY w.`started_at` DESC, w.`job_uid`, w.`episode` DESC
+ORDER BY w.`started_at` DESC, w.`cluster`, w.`job_uid`, w.`episode` DESC
 LIMIT :limit

@@ -16,7 +16,7 @@ import msgspec
 from pipeline import errors
 
 LOG_NAME = "doris-local.log"
-READY_S = 60.0
+READY_S = 180.0
 STOP_S = 30.0
 LOCK_WAIT_S = 20.0
 """A parent that was killed leaves a child that is just ending: it has the file until all is written."""

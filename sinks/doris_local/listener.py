@@ -26,6 +26,7 @@ class Listener:
         self._serve = serve
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._stopped = False
         self._socket = socket.create_server((HOST, port), backlog=128)
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, name=f"accept-{self.port}", daemon=True)
@@ -36,6 +37,7 @@ class Listener:
     def stop(self) -> None:
         """Accept no more and read no more; what was read is answered yet."""
         with self._lock:
+            self._stopped = True
             for each in (self._socket, *self._open):
                 try:
                     each.shutdown(socket.SHUT_RD)  # wakes the thread that waits for it; closing alone does not
@@ -56,10 +58,10 @@ class Listener:
             except OSError:
                 return  # stopped
             with self._lock:
-                full = len(self._open) >= MAX_CONNECTIONS
-                if not full:
+                refused = self._stopped or len(self._open) >= MAX_CONNECTIONS
+                if not refused:
                     self._open.add(connection)
-            if full:
+            if refused:
                 connection.close()
                 continue
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

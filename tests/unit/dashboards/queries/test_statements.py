@@ -54,6 +54,21 @@ def test_every_statement_is_one_select_in_doris_dialect_with_a_limit(name):
 
 
 @pytest.mark.parametrize("name", statements.names())
+def test_groups_come_in_one_order_only(name):
+    """A warehouse that works on several threads gives groups that are equal in the order any way round."""
+    (tree,) = sqlglot.parse(statements.shipped()[f"figure_{name}"], read="doris")
+    if "limit" not in statements.statement(name).names:
+        return  # one row, or all
+    grouped = tree.args["group"].expressions if tree.args.get("group") else []
+    sets = [column for each in grouped if isinstance(each, exp.GroupingSets) for column in each.find_all(exp.Column)]
+    told_apart = sets or grouped or (tree.selects if tree.args.get("distinct") else [])
+    named = {each.unalias().sql("doris"): each.alias for each in tree.selects}
+    order = {each.this.sql("doris").replace("`", "") for each in tree.args["order"].expressions}
+    for each in {one.sql("doris") for one in told_apart}:
+        assert {each.replace("`", ""), named.get(each)} & order, f"{each} is not in the order"
+
+
+@pytest.mark.parametrize("name", statements.names())
 def test_every_statement_says_what_it_is_for(name):
     text = statements.resources.files("dashboards.queries").joinpath(f"{name}.sql").read_text()
     assert text.startswith("-- ")
