@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -57,7 +58,7 @@ def running(data: Path) -> Iterator[Aggregation]:
     try:
         yield stage
     finally:
-        stage.stop(20)
+        stage.stop(120)
 
 
 def rows(data: Path) -> dict[str, dict[Any, dict[str, Any]]]:
@@ -78,12 +79,13 @@ def straight(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
     return found
 
 
-def refuse(method: Callable[..., Any], times: tuple[int, ...]) -> Callable[..., Any]:
-    """The method, which finds the disk full at the calls of these numbers."""
+def refuse(method: Callable[..., Any], times: tuple[int, ...], seen: threading.Event) -> Callable[..., Any]:
+    """The method, which finds the disk full at the calls of these numbers, and from the first on until that was seen."""
     calls = iter(range(1, 10**6))
 
     def called(*arguments: Any, **more: Any) -> Any:
-        if next(calls) in times:
+        number = next(calls)
+        if number in times or (number > times[0] and not seen.is_set()):
             raise LogFull("no space")
         return method(*arguments, **more)
 
@@ -98,10 +100,12 @@ def test_a_full_disk_is_waited_for_and_costs_nothing(
     kind: type, name: str, times: tuple[int, ...], data: Path, straight: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "_RETRY_S", 0.2)
-    monkeypatch.setattr(kind, name, refuse(getattr(kind, name), times))
+    seen = threading.Event()
+    monkeypatch.setattr(kind, name, refuse(getattr(kind, name), times, seen))
     with running(data) as stage:
-        poll("it says that it is blocked", lambda: "no space" in [check.detail for check in stage.checks()], 20)
-        poll("it goes on", lambda: stage.checks()[1].ok, 20)
+        poll("it says that it is blocked", lambda: "no space" in [check.detail for check in stage.checks()])
+        seen.set()
+        poll("it goes on", lambda: stage.checks()[1].ok)
     monkeypatch.undo()
     with running(data):  # what a stage that is stopped while it is blocked leaves, the next one reads
         pass
@@ -174,7 +178,7 @@ def test_a_state_that_cannot_be_used_says_what_to_do(data: Path, how: str) -> No
             said.append(refused.value)
         else:
             with running(data):
-                poll("it ends", lambda: said, 20)
+                poll("it ends", lambda: said)
     (error,) = said
     assert isinstance(error, UserError)
     assert {"damaged": "is damaged", "newer": "newer version (form 9", "held": "in use by process"}[how] in error.what

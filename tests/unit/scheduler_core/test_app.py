@@ -55,11 +55,11 @@ def test_it_appends_to_the_log_that_its_process_writes(tmp_path):
         fill(writer)
         stage = app.stage(loaded(tmp_path))
         stage.start()
-        poll("it has decided", lambda: "close" in decided(log), 20)
+        poll("it has decided", lambda: "close" in decided(log))
         assert [check.ok for check in stage.checks()] == [True, True]
-        poll("it says so", lambda: stage.state()["sessions"] == 1, 20)
-        assert stage.state() == {"log_ms": BEGIN + 9000, "sessions": 1, "skipped_seconds": 0, "log_time_ahead_ms": 0}
-        stage.stop(5.0)
+        told = {"log_ms": BEGIN + 9000, "sessions": 1, "skipped_seconds": 0, "log_time_ahead_ms": 0}
+        poll("it says so", lambda: stage.state() == told)
+        stage.stop(60.0)
     assert "attribution" in decided(log)
 
 
@@ -71,10 +71,10 @@ def test_without_a_writer_in_its_process_it_becomes_the_writer_and_gives_the_log
     ended: list[int] = []
     stage.at_end = lambda: ended.append(1)
     stage.start()
-    poll("it is at the end", lambda: ended, 20)
+    poll("it is at the end", lambda: ended)
     with pytest.raises(UserError, match="in use"):
         LogWriter(log, options=OPTIONS)
-    stage.stop(5.0)
+    stage.stop(60.0)
     LogWriter(log, options=OPTIONS).close()
     assert decided(log)[-1] == "close"
 
@@ -86,10 +86,10 @@ def test_a_log_that_closes_under_it_is_told_and_waited_for(tmp_path):
     stage.start()
     fill(writer)
     writer.close()
-    poll("it is blocked or done", lambda: not stage.checks()[1].ok or "close" in decided(log), 20)
+    poll("it is blocked or done", lambda: not stage.checks()[1].ok or "close" in decided(log))
     with LogWriter(log, options=OPTIONS):
-        poll("it goes on", lambda: stage.checks()[1].ok and "close" in decided(log), 20)
-        stage.stop(5.0)
+        poll("it goes on", lambda: stage.checks()[1].ok and "close" in decided(log))
+        stage.stop(60.0)
 
 
 def test_a_close_that_a_kill_has_left_without_an_index_is_not_written_again(tmp_path, monkeypatch):
@@ -98,8 +98,8 @@ def test_a_close_that_a_kill_has_left_without_an_index_is_not_written_again(tmp_
         fill(writer)
         stage = app.stage(loaded(tmp_path))
         stage.start()
-        poll("it has decided", lambda: "close" in decided(log), 20)
-        stage.stop(5.0)
+        poll("it has decided", lambda: "close" in decided(log))
+        stage.stop(60.0)
     before = decided(log)
     layout.index_path(log, layout.FIRST).write_bytes(b"")
     looked = threading.Event()
@@ -116,11 +116,11 @@ def test_a_close_that_a_kill_has_left_without_an_index_is_not_written_again(tmp_
     monkeypatch.setattr(app.sharing, "writer_of", told(app.sharing.writer_of))
     stage = app.stage(loaded(tmp_path))
     stage.start()  # in `up` before the collector, which opens the log
-    assert looked.wait(20)
+    assert looked.wait(120)
     with LogWriter(log, options=OPTIONS):
         asking = steps.of(log)
-        assert asking.wait(asking.ask(), 20.0)
-        stage.stop(5.0)
+        assert asking.wait(asking.ask(), 120.0)
+        stage.stop(60.0)
     assert decided(log) == before
 
 
@@ -141,9 +141,9 @@ def test_a_replay_that_asks_is_answered_when_all_is_decided(tmp_path):
         stage.start()
         asking = steps.of(log)
         fill(writer)
-        assert asking.wait(asking.ask(), 20.0)
+        assert asking.wait(asking.ask(), 120.0)
         assert decided(log)[-1] == "close"
-        stage.stop(5.0)
+        stage.stop(60.0)
         assert asking.wait(asking.ask(), 0.0), "nobody waits for a stage that has ended"
 
 
@@ -172,19 +172,19 @@ def test_a_session_of_minutes_is_slow_and_not_dead(tmp_path, monkeypatch):
 
         def turn(*_: object) -> None:
             begun.set()
-            let_go.wait(20)
+            let_go.wait(240)
             raise Transient("the turn is over")
 
         monkeypatch.setattr(app.Runner, "turn", turn)
         stage.start()
-        assert begun.wait(20)
+        assert begun.wait(120)
         began_s = clock.monotonic_s()
         for later_s, alive in ((300, True), (3600, False)):
             with monkeypatch.context() as later:
                 later.setattr(clock, "monotonic_s", lambda by_s=later_s: began_s + by_s)
                 assert stage.checks()[0].ok is alive
         let_go.set()
-        stage.stop(5.0)
+        stage.stop(60.0)
 
 
 def test_seconds_that_were_passed_over_are_told_in_one_line_when_the_end_of_the_log_is_reached(tmp_path, monkeypatch):
