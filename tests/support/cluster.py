@@ -50,6 +50,8 @@ USERS = {
     "nobody": "",
 }
 """User → group. Each has the token `<name>-token`, the part of its name behind the last colon; `nobody` has no role."""
+Rule = dict[str, Any]
+_given_ports: set[int] = set()
 
 
 def programs() -> Path:
@@ -77,8 +79,11 @@ def _sum() -> str:
     return hashlib.sha256((HERE / "kube-binaries/kube/go.sum").read_bytes()).hexdigest()[:12]
 
 
-def poll(what: str, condition: Callable[[], object], limit_s: float = 60.0) -> None:
-    """Waits until `condition` holds; fails, saying `what` did not happen, after `limit_s`."""
+def poll(what: str, condition: Callable[[], object], limit_s: float = 120.0) -> None:
+    """Waits until `condition` holds; fails, saying `what` did not happen, after `limit_s`.
+
+    The limit ends a wait that is in vain; it is no claim about speed, so it is long enough for a slow and busy machine.
+    """
     deadline_s = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > deadline_s:
@@ -87,13 +92,18 @@ def poll(what: str, condition: Callable[[], object], limit_s: float = 60.0) -> N
 
 
 def free_port() -> int:
-    """A port that nobody has, and that nobody is given who lets the kernel choose: those begin at 32768."""
+    """A port that nobody has, and that nobody is given who lets the kernel choose: those begin at 32768.
+
+    None is given twice: between here and its program's start, or while that is down, it would seem free.
+    """
     chance = random.SystemRandom()  # not the one that every test of every worker begins with the same seed
     for _ in range(100):
         port = chance.randrange(20_000, 32_768)
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            return port
+            if port not in _given_ports:
+                _given_ports.add(port)
+                return port
     raise OSError("no port from 20000 to 32767 is free")
 
 
@@ -119,7 +129,7 @@ class Program:
                 env={**os.environ, "HOME": str(self._home)},
             )
 
-    def wait_until(self, ready: Callable[[], bool], limit_s: float = 120.0) -> None:
+    def wait_until(self, ready: Callable[[], bool], limit_s: float = 300.0) -> None:
         poll(f"{self.name} is ready", lambda: self._alive() and ready(), limit_s)
 
     def signal(self, number: signal.Signals) -> None:
@@ -162,6 +172,7 @@ class Cluster:
         self.url = f"https://127.0.0.1:{self.port}"
         self._running: list[Program] = []
         self._api_flags = [*api_flags, *self._gates]
+        self._allowed: dict[str, tuple[str, list[Rule]]] = {}
 
     def __enter__(self) -> Cluster:
         try:
@@ -219,8 +230,8 @@ class Cluster:
     def patch(self, path: str, body: Any) -> Any:
         return self.request("PATCH", path, body, media="application/merge-patch+json")
 
-    def allow(self, user: str, rules: list[dict[str, Any]], name: str | None = None) -> str:
-        """Binds `user` to a cluster role with `rules`; returns the role's name, for `forbid`."""
+    def allow(self, user: str, rules: list[Rule], name: str | None = None) -> str:
+        """Binds `user` to a cluster role with `rules`; returns the role's name, for `forbid`. It holds from now on."""
         role = name or f"test-{user}"
         rbac = "/apis/rbac.authorization.k8s.io/v1"
         self.request("POST", f"{rbac}/clusterroles", {"metadata": {"name": role}, "rules": rules})
@@ -230,13 +241,25 @@ class Cluster:
             "subjects": [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}],
         }
         self.request("POST", f"{rbac}/clusterrolebindings", binding)
+        poll(f"{role} holds", lambda: self.may(user, rules[0]))
+        self._allowed[role] = user, rules
         return role
 
     def forbid(self, role: str) -> None:
-        """Takes back what `allow` gave."""
+        """Takes back what `allow` gave, which nothing else may give the user. It holds from now on."""
         rbac = "/apis/rbac.authorization.k8s.io/v1"
         self.request("DELETE", f"{rbac}/clusterrolebindings/{role}")
         self.request("DELETE", f"{rbac}/clusterroles/{role}")
+        user, rules = self._allowed.pop(role)
+        poll(f"{role} holds no more", lambda: not self.may(user, rules[0]))
+
+    def may(self, user: str, rule: Rule) -> bool:
+        """Whether the server lets the user do what a rule says first; it reads roles a little after they were written."""
+        group = rule["apiGroups"][0]
+        asked = {"group": "" if group == "*" else group, "resource": rule["resources"][0], "verb": rule["verbs"][0]}
+        review = {"spec": {"user": user, "resourceAttributes": asked}}
+        answer = self.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+        return bool(answer["status"]["allowed"])
 
     def restart_api(self, patience_s: float = 3.0) -> None:
         """Stops the API server in order (open watches may outlive that, so not for long), and starts it again."""
@@ -376,7 +399,7 @@ class Cluster:
             self.request("GET", "/api/v1/namespaces/default")
             headers = {"Authorization": "Bearer admin-token"}
             asked = urllib.request.Request(f"{self.url}/readyz", headers=headers)
-            self._ask(asked, 5)
+            self._ask(asked, 20)
         except (OSError, http.client.HTTPException):
             return False
         return True
@@ -452,7 +475,7 @@ class Cluster:
         asked = urllib.request.Request(
             f"http://127.0.0.1:{self._etcd_port}/v3/{path}", json.dumps(body).encode(), method="POST"
         )
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.load(answer)
 
 
@@ -461,7 +484,7 @@ def _answers(url: str, text: str) -> bool:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     try:
-        with urllib.request.urlopen(url, context=trusting, timeout=5) as answer:
+        with urllib.request.urlopen(url, context=trusting, timeout=20) as answer:
             return text in answer.read().decode()
     except (OSError, http.client.HTTPException):
         return False

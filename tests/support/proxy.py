@@ -28,6 +28,7 @@ class Proxy:
 
     def __init__(self, port: int) -> None:
         self._upstream = port
+        self._refusals = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy")
         self._server: asyncio.Server | None = None
@@ -93,16 +94,22 @@ class Proxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _refuse(self) -> None:
+        self._refusals += 1
         if self._server is not None:
             self._server.close()
             self._server = None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
+        refusals = self._refusals
         try:
             back, forth = await asyncio.open_connection("127.0.0.1", self._upstream)
         except OSError:
             _reset(writer)
+            return
+        if refusals != self._refusals:  # the way was closed while this one was being opened
+            _reset(writer)
+            _reset(forth)
             return
         pair = (writer, forth)
         self._legs.add(pair)

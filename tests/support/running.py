@@ -40,7 +40,7 @@ class Pipeline:
         if self.process is not None and self.process.poll() is None:
             self.stop()
 
-    def start(self, limit_s: float = 90.0) -> None:
+    def start(self, limit_s: float = 240.0) -> None:
         """Starts it and waits for its page."""
         self.launch()
         self.answers(limit_s)
@@ -60,7 +60,7 @@ class Pipeline:
                 start_new_session=True,
             )
 
-    def answers(self, limit_s: float = 90.0) -> None:
+    def answers(self, limit_s: float = 240.0) -> None:
         """Waits for its page. Fails with the tail of its log if it ends before."""
         poll("the page answers", self._answers, limit_s)
 
@@ -73,7 +73,7 @@ class Pipeline:
             pass  # the last of it went before
         self.process.wait()
 
-    def stop(self, number: signal.Signals = signal.SIGINT, limit_s: float = 60.0) -> int:
+    def stop(self, number: signal.Signals = signal.SIGINT, limit_s: float = 120.0) -> int:
         """Ends it with a signal; its exit code."""
         assert self.process is not None
         self.process.send_signal(number)
@@ -81,7 +81,7 @@ class Pipeline:
 
     def get(self, path: str) -> Any:
         """JSON of an API path, below /api/v1. Raises urllib.error.HTTPError."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}", timeout=60) as answer:
             return json.load(answer)
 
     def try_get(self, path: str) -> Any:
@@ -95,7 +95,7 @@ class Pipeline:
         """A command that asks this pipeline."""
         env = {**self._env, "KUBE_COLLECTOR_URL": f"http://127.0.0.1:{self.port}"}
         command = [sys.executable, "-m", "pipeline.cli.main", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=180, check=False)
 
     def why(self, name: str, namespace: str) -> dict[str, Any] | None:
         """The answer of `why -o json`, or None while the job is not known."""
