@@ -27,6 +27,8 @@ Obstacle = Literal["tainted", "unschedulable", "not_ready"]
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""The label with its name, which every namespace has."""
 _NAME_FIELD: Final = "metadata.name"
 _HARD_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
 _KIND_OF_TAINT: Final[Mapping[str, Obstacle]] = {

@@ -13,9 +13,7 @@ import msgspec
 from pipeline.records import matching
 from pipeline.records.shapes.pod import Affinity, LabelExpression, LabelSelector, PodAffinity, PodAffinityTerm
 
-_NAME_LABEL = "kubernetes.io/metadata.name"
-"""Every namespace has this label with its name."""
-_NONE = LabelSelector(match_labels={_NAME_LABEL: ""})
+_NONE = LabelSelector(match_labels={matching.NAMESPACE_NAME: ""})
 
 
 def own_labels(affinity: Affinity | None, labels: Mapping[str, str]) -> Affinity | None:
@@ -55,7 +53,7 @@ def _named(term: PodAffinityTerm, namespaces: Mapping[str, Mapping[str, str]]) -
     meant = {
         name
         for name, labels in namespaces.items()
-        if matching.labels_match(term.namespace_selector, {**labels, _NAME_LABEL: name})
+        if matching.labels_match(term.namespace_selector, {**labels, matching.NAMESPACE_NAME: name})
     }
     names = sorted({*(term.namespaces or ()), *meant})
     return msgspec.structs.replace(term, namespaces=names, namespace_selector=None if names else _NONE)

@@ -24,7 +24,6 @@ from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import Task
 
 _encode = msgspec.json.Encoder(order="sorted").encode
-_NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 HARD_WEIGHT: Final = 1
 """What a required affinity of a pod on a node adds to the score of nodes near it."""
 _WEIGHT_MOST: Final = 2**31 - 1
@@ -54,7 +53,7 @@ class Selector:
     def _in_namespace(self, namespace: str) -> bool:
         if self.namespaces is not None and namespace in self.namespaces:
             return True
-        return self.by is not None and matching.labels_match(self.by, {_NAMESPACE_LABEL: namespace})
+        return self.by is not None and matching.labels_match(self.by, {matching.NAMESPACE_NAME: namespace})
 
 
 class Relations:
