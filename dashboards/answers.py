@@ -19,6 +19,8 @@ from pipeline.records import sla, times, words
 from pipeline.records.words import Told
 
 WAITING = "waiting"
+_DECIDED = "decision"
+"""The evidence of a part that a scheduler's decisions tell of."""
 AT_RISK_SHARE = 0.8
 """Of the promise, from which a past moment counts as at risk. What holds now is judged by the aggregation's own setting."""
 
@@ -77,12 +79,15 @@ def why(
     )
 
 
-def as_known(part: Segment, sees: Scheduler | None) -> Segment:
-    """A part of which the words were said after the moment: without them, and with the figures that a scheduler saw then
-    for the same reason."""
+def as_known(part: Segment, sees: Scheduler | None, *, is_said: bool) -> Segment:
+    """A part at a moment: without its words unless they `is_said` by then. Where its figures came with words that are not,
+    or with a scheduler's decisions, which are many, they are those that a scheduler saw then for the same reason."""
+    if is_said and part.evidence != _DECIDED:
+        return part
+    message = part.message if is_said else None
     if sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
-        return structs.replace(part, message=None, nodes=None, total_nodes=None)
-    return structs.replace(part, message=None, nodes=sees.nodes, total_nodes=sees.total_nodes)
+        return structs.replace(part, message=message, nodes=None, total_nodes=None)
+    return structs.replace(part, message=message, nodes=sees.nodes, total_nodes=sees.total_nodes)
 
 
 def part_at(parts: Sequence[Segment], at_ms: int) -> Segment | None:

@@ -77,19 +77,20 @@ def _as_of(
 ) -> Sequence[Segment]:
     """The parts as far as they were known at a moment of the past."""
     part = answers.part_at(parts, moment_ms)
-    if part is None or not part.message:
+    if part is None:
         return parts
+    known = answers.as_known(part, sees, is_said=_is_said(asked, row, part.message, moment_ms))
+    return [known if each is part else each for each in parts]
+
+
+def _is_said(asked: Asked, row: Row, message: str | None, moment_ms: int) -> bool:
+    """Whether these words about the job were said by then; of words that nobody is known to have said it is taken so."""
+    if not message:
+        return True
     said = asked.store.rows(
-        "first_said",
-        from_day=row["day"].isoformat(),
-        cluster=row["cluster"],
-        uid=row["job_uid"],
-        message=part.message,
+        "first_said", from_day=row["day"].isoformat(), cluster=row["cluster"], uid=row["job_uid"], message=message
     )
-    first_ms = waits.ms(said[0]["observed_at"]) if said else None
-    if first_ms is None or first_ms <= moment_ms:
-        return parts
-    return [answers.as_known(each, sees) if each is part else each for each in parts]
+    return not said or waits.at(said[0]["said_at"]) <= moment_ms
 
 
 def _only(rows: Sequence[Row], episode: int) -> list[Row]:

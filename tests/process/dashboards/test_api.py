@@ -149,6 +149,29 @@ def test_words_and_figures_that_came_after_the_moment_are_not_told_of_it(page, d
     assert now("") == ("0/28 nodes are available", 28, 28)
 
 
+def test_of_a_part_that_a_scheduler_decided_the_figures_are_those_of_its_decision_at_the_moment(page, doris):
+    made = Waiting("decided-later")
+    job = made.job("j")
+    made.wait(job, 0)
+    made.part(job, 1, 0, None, "quota", evidence="decision", nodes=9, total_nodes=26, message="9 nodes")
+    made.now(10)
+    for minute, nodes in ((2, 14), (4, 9), (6, 9)):
+        made.add(
+            "decision", day=DAY_MS, id=f"d{minute}", source="shadow", policy="volcano", job_uid="uid-j", kind="attribution",
+            session_at=at(minute), reason="quota", nodes=nodes, total_nodes=26, message=f"{nodes} nodes",
+        )  # fmt: skip
+    made.load(doris)
+
+    def now(query):
+        told = page.api(f"/jobs/decided-later/team-a/Job/j/why{query}")["now"]
+        return told["message"], told["nodes"], told["total_nodes"]
+
+    assert now(f"?at={at(1)}") == (None, None, None)
+    assert now(f"?at={at(3)}") == (None, 14, 26)
+    assert now(f"?at={at(5)}") == ("9 nodes", 9, 26)
+    assert now("") == ("9 nodes", 9, 26)
+
+
 def test_what_a_scheduler_sees_is_that_of_the_moment(page, doris):
     made = Waiting("seen")
     job = made.job("j")
