@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import socket
 import time
 from collections import Counter, defaultdict
@@ -267,7 +268,7 @@ def test_a_broken_promise_shows_within_two_seconds_as_one_violation(live: Live, 
     print(f"violation visible {late_s:.2f} s after the deadline, slowness {pace.slowness:.1f}")
     assert late_s <= 2.0 * pace.slowness
     assert len(violations()) == 1
-    assert live.pipeline.why("late", NAMESPACE)["sla"] == "violated"
+    assert json.loads(live.pipeline.told("why", "late", "-n", NAMESPACE, "-o", "json"))["sla"] == "violated"
 
 
 def test_an_api_server_that_is_killed_costs_one_gap_a_kind_and_nothing_else(live: Live) -> None:

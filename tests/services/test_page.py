@@ -200,7 +200,7 @@ def test_a_jobs_sentence_is_that_of_the_api_and_of_the_command(
     tab.until("page and API say the same", lambda: tab.text(".sentence") == pipeline.get(path)["sentence"])
     at = pipeline.get(path)["at_ms"]
     tab.open(route(broken, at=at))
-    told = pipeline.cli("why", broken["name"], "-n", broken["namespace"], "--at", rfc3339(at)).stdout.splitlines()[0]
+    told = pipeline.told("why", broken["name"], "-n", broken["namespace"], "--at", rfc3339(at)).splitlines()[0]
     assert told == pipeline.get(f"{path}&at={at}")["sentence"]
     tab.until("the command asks about the moment", lambda: f"--at {rfc3339(at)}" in tab.text(".commands"))
     assert "promise, broken" in told

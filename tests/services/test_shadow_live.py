@@ -120,8 +120,7 @@ def test_why_counts_nodes_by_reason_within_two_seconds_and_follows_each_node_tha
     assert took_s <= SOON_S * pace.slowness
     sentence = (shadowed.why("blue") or {})["scheduler"]["sentence"]
     assert "2 " in sentence and "lack nvidia.com/gpu" in sentence and "1 is cordoned" in sentence
-    shown = shadowed.pipeline.cli("why", "blue", "-n", NAMESPACE)
-    assert sentence in shown.stdout, shown
+    assert sentence in shadowed.pipeline.told("why", "blue", "-n", NAMESPACE)
     stood_ms = (shadowed.why("blue") or {})["at_ms"]
 
     shadowed.kube.patch("/api/v1/nodes/blue-3", {"spec": {"unschedulable": None}})
@@ -153,7 +152,7 @@ def test_a_moment_that_no_shadow_saw_is_made_anew_from_the_log(shadowed: Shadowe
         shadowed.node("green-1")
         made = (off.why("green", at=at_ms, rebuild="true") or {})["scheduler"]
         assert made["rebuilt"] and counts_of(made) == {LACK: 1}
-        shown = unshadowed.cli("why", "green", "-n", NAMESPACE, "--at", times.format_ms(at_ms))
-        assert made["sentence"] in shown.stdout and "made anew from the log" in shown.stdout, shown
+        shown = unshadowed.told("why", "green", "-n", NAMESPACE, "--at", times.format_ms(at_ms))
+        assert made["sentence"] in shown and "made anew from the log" in shown
         later = off.why("green", at=began_ms, rebuild="true") or {}
         assert later["scheduler"] is None and "does not reach back" in later["scheduler_note"]

@@ -16,6 +16,7 @@ from typing import Any
 import pymysql
 
 from pipeline.config.places import Places
+from pipeline.errors import Unreachable
 from tests.support.cluster import free_port, poll
 
 
@@ -96,6 +97,20 @@ class Pipeline:
         env = {**self._env, "KUBE_COLLECTOR_URL": f"http://127.0.0.1:{self.port}"}
         command = [sys.executable, "-m", "pipeline.cli.main", *arguments]
         return subprocess.run(command, capture_output=True, text=True, env=env, timeout=180, check=False)
+
+    def told(self, *arguments: str) -> str:
+        """What such a command writes, asked again while the page is too busy to answer it in time."""
+        done = self.cli(*arguments)
+
+        def answered() -> bool:
+            nonlocal done
+            if done.returncode == Unreachable.exit_code:
+                done = self.cli(*arguments)
+            return done.returncode != Unreachable.exit_code
+
+        poll(f"{arguments[0]} is answered", answered)
+        assert done.returncode == 0, done
+        return done.stdout
 
     def why(self, name: str, namespace: str) -> dict[str, Any] | None:
         """The answer of `why -o json`, or None while the job is not known."""
