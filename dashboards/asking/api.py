@@ -16,7 +16,7 @@ from pipeline.errors import BadUsage, NotFound, Unreachable, UserError
 
 TIMEOUT_S = 30.0
 PROBE_S = 1.0
-CHECK_S = 2.0
+CHECK_S = 3.0
 """For a plain question while the true one is not answered: with `wire.QUIET_S` the time until a silent port is told."""
 _ERRORS: dict[int, type[UserError]] = {
     400: BadUsage,
@@ -79,7 +79,7 @@ class Api:
         texts = {name: ",".join(value) if isinstance(value, tuple) else value for name, value in query.items()}
         given = {name: value for name, value in texts.items() if value not in (None, "")}
         given["lang"] = self._lang
-        status, _, body = self._exchange(f"{path}?{urlencode(given)}", TIMEOUT_S, self._require_somebody)
+        status, _, body = self._exchange(f"{path}?{urlencode(given)}", TIMEOUT_S, self._is_there)
         try:
             answer = json.loads(body)
         except ValueError:
@@ -88,9 +88,9 @@ class Api:
             return cast(Answer, answer)
         raise self._failure(status, answer)
 
-    def _exchange(self, path: str, timeout_s: float, quiet: Callable[[], None] | None = None) -> Got:
+    def _exchange(self, path: str, timeout_s: float, somebody: Callable[[], bool] | None = None) -> Got:
         try:
-            return wire.get(self._place, f"{self._path}/api/v1{path}", timeout_s, quiet)
+            return wire.get(self._place, f"{self._path}/api/v1{path}", timeout_s, somebody)
         except OSError as error:
             raise Unreachable(
                 f"the page does not answer: {error.strerror or error or type(error).__name__}",
@@ -98,12 +98,13 @@ class Api:
                 fix="Start `kube-collector up` or `kube-collector dash`, or name another address with --url.",
             ) from error
 
-    def _require_somebody(self) -> None:
-        """A page that works on a long answer has a short one at once. Raises OSError where nobody gives it."""
+    def _is_there(self) -> bool:
+        """Whether a plain question is answered: a page that works on a long answer has time for it. Raises OSError."""
         try:
             wire.get(self._place, f"{self._path}/api/v1", CHECK_S)
-        except TimeoutError as error:
-            raise OSError("it takes the connection and says nothing, so it may be no page at all") from error
+        except TimeoutError:
+            return False
+        return True
 
     def _failure(self, status: int, answer: Any) -> UserError:
         if isinstance(answer, dict) and "detail" in answer:

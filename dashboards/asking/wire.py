@@ -6,13 +6,14 @@ half an answer. A question needs the status, one header and the body, so they ar
 
 from __future__ import annotations
 
+import select
 import socket
 from collections.abc import Callable
 from typing import NamedTuple
 
 CONNECT_S = 5.0
 """Longest time until somebody takes the connection."""
-QUIET_S = 2.5
+QUIET_S = 1.5
 """After so long without a byte it is asked whether anybody is there."""
 _READ_BYTES = 1 << 16
 _BEGIN = b"HTTP/1."
@@ -35,30 +36,31 @@ class Place(NamedTuple):
     shown_host: str
 
 
-def get(place: Place, target: str, timeout_s: float, quiet: Callable[[], None] | None = None) -> Got:
+def get(place: Place, target: str, timeout_s: float, somebody: Callable[[], bool] | None = None) -> Got:
     """Asks and reads to the end; the connection is closed then. Raises OSError, also for an answer that is no HTTP.
 
-    `quiet` is called once when nothing has come for QUIET_S, and may raise: a long answer and a port that will never answer
-    are silent alike.
+    A long answer and a port that will never answer are silent alike: after QUIET_S without a byte `somebody` is asked
+    whether anybody is there to wait for.
     """
     with _connected(place, min(timeout_s, CONNECT_S)) as connection:
         connection.sendall(
             f"GET {target} HTTP/1.1\r\nHost: {place.shown_host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n".encode()
         )
-        answer = bytearray(_first(connection, timeout_s, quiet))
+        answer = bytearray(_first(connection, timeout_s, somebody))
         connection.settimeout(timeout_s)
         while _may_be_http(answer) and (part := connection.recv(_READ_BYTES)):
             answer += part
     return parse(bytes(answer))
 
 
-def _first(connection: socket.socket, timeout_s: float, quiet: Callable[[], None] | None) -> bytes:
-    if quiet is not None:
+def _first(connection: socket.socket, timeout_s: float, somebody: Callable[[], bool] | None) -> bytes:
+    if somebody is not None:
         connection.settimeout(min(timeout_s, QUIET_S))
         try:
             return connection.recv(_READ_BYTES)
         except TimeoutError:
-            quiet()
+            if not somebody() and not select.select([connection], [], [], 0)[0]:
+                raise OSError("it takes the connection and says nothing, so it may be no page at all") from None
     connection.settimeout(timeout_s)
     return connection.recv(_READ_BYTES)
 

@@ -178,6 +178,7 @@ def test_a_silent_port_is_told_within_five_seconds():
 
 def test_a_long_answer_of_a_page_that_is_there_is_waited_for(page, api, monkeypatch):
     monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    monkeypatch.setattr(api_, "CHECK_S", 60.0)
     page.slow = "/api/v1/queues"
     assert api(page.url).queues(Filters()) == {"items": []}
     assert [path.split("?")[0] for path in page.asked] == ["/api/v1/queues", "/api/v1"]

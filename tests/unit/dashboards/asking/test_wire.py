@@ -86,14 +86,25 @@ def test_who_greets_in_another_language_is_not_waited_for(serving):
         wire.get(place, "/", 60)
 
 
-def test_who_says_nothing_is_asked_after_and_may_be_given_up(serving, monkeypatch):
+def test_who_says_nothing_is_asked_after_and_given_up_if_nobody_is_there(serving, monkeypatch):
     monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    with pytest.raises(OSError, match="says nothing"):
+        wire.get(serving(b""), "/", 60, lambda: False)
 
-    def nobody():
-        raise OSError("nobody is there")
 
-    with pytest.raises(OSError, match="nobody is there"):
-        wire.get(serving(b""), "/", 60, nobody)
+def test_an_answer_that_comes_while_nobody_seems_to_be_there_is_one(monkeypatch):
+    monkeypatch.setattr(wire, "QUIET_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answers_late():
+            connection, _ = listener.accept()
+            with connection:
+                assert connection.recv(65_536)
+                connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
+            return False
+
+        place = Place("127.0.0.1", listener.getsockname()[1], False, "x")
+        assert wire.get(place, "/", 60, answers_late).body == b"{}"
 
 
 def test_an_answer_that_takes_its_time_is_waited_for(monkeypatch):
@@ -110,5 +121,5 @@ def test_an_answer_that_takes_its_time_is_waited_for(monkeypatch):
         thread = threading.Thread(target=serve)
         thread.start()
         place = Place("127.0.0.1", listener.getsockname()[1], False, "x")
-        assert wire.get(place, "/", 60, asked_after.set).body == b"{}"
+        assert wire.get(place, "/", 60, lambda: asked_after.set() is None).body == b"{}"
         thread.join()
