@@ -76,8 +76,9 @@ _SINGLE: dict[str, str] = {
     "convert_tz": """
         (x VARCHAR, source, target) AS (TRY_CAST(x AS TIMESTAMP) AT TIME ZONE source) AT TIME ZONE target,
         (x, source, target) AS cast_to_type((CAST(x AS TIMESTAMP) AT TIME ZONE source) AT TIME ZONE target, x)""",
-    "now_s": "() AS CAST(CAST(now() AS TIMESTAMP) AS TIMESTAMP_S)",
-    "now_ms": "() AS CAST(CAST(now() AS TIMESTAMP) AS TIMESTAMP_MS)",
+    # A cast to fewer decimals rounds, and half a second ahead is not now.
+    "now_s": "() AS CAST(date_trunc('second', CAST(now() AS TIMESTAMP)) AS TIMESTAMP_S)",
+    "now_ms": "() AS CAST(date_trunc('milliseconds', CAST(now() AS TIMESTAMP)) AS TIMESTAMP_MS)",
     "now_us": "() AS CAST(now() AS TIMESTAMP)",
     "today": "() AS CAST(CAST(now() AS TIMESTAMP) AS DATE)",
     # A text column is compared with a time's text as text, anything else with the time.
