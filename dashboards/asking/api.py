@@ -27,6 +27,9 @@ _ERRORS: dict[int, type[UserError]] = {
     504: Unreachable,
 }
 
+NOBODY = "nobody.invalid"
+"""A name that no page may have."""
+
 Query = Mapping[str, str | int | tuple[str, ...] | None]
 
 
@@ -99,11 +102,14 @@ class Api:
             ) from error
 
     def _is_there(self) -> bool:
-        """Whether a plain question is answered: a page that works on a long answer has time for it. Raises OSError."""
+        """Whether anything reacts to a plain question. It is asked under a name that no page has: that is refused before a
+        thread of the page has to be free, however many long answers it works on."""
         try:
-            wire.get(self._place, f"{self._path}/api/v1", CHECK_S)
+            wire.get(self._place._replace(shown_host=NOBODY), f"{self._path}/api/v1", CHECK_S)
         except TimeoutError:
             return False
+        except OSError:
+            return True
         return True
 
     def _failure(self, status: int, answer: Any) -> UserError:

@@ -10,6 +10,7 @@ import pytest
 
 from dashboards.api.page import FOLDER
 from dashboards.app import Dashboards, listen
+from dashboards.asking.api import NOBODY
 from dashboards.settings import Settings
 from dashboards.store import Store
 from pipeline.doris import local
@@ -160,6 +161,7 @@ def test_head_is_get_without_the_body(run):
         ("localhost:8080", 200), ("LOCALHOST", 200), ("127.0.0.1:8080", 200), ("[::1]:8080", 200), ("10.1.2.3", 200),
         ("jobs.example.org", 200), ("a.team.example.org:443", 200), ("evil.example", 421), ("localhost.evil.example", 421),
         ("127.0.0.1.evil.example", 421), ("xjobs.example.org", 421), ("team.example.org", 421), ("2130706433", 421),
+        (NOBODY, 421),
     ],
 )  # fmt: skip
 def test_only_names_of_ours_are_answered(host, status, run):

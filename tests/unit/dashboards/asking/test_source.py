@@ -24,7 +24,7 @@ class Page:
     """A server that notes what it is asked and answers what it is told."""
 
     def __init__(self):
-        self.asked = []
+        self.asked, self.called = [], []
         self.slow, self.asked_after = "-", threading.Event()
         self.status, self.body, self.server_name, self.drops = 200, b'{"items": []}', "kube-collector/1", 0
         page = self
@@ -34,6 +34,7 @@ class Page:
 
             def do_GET(self):
                 page.asked.append(self.path)
+                page.called.append(self.headers["Host"])
                 if self.path.startswith(page.slow):
                     page.asked_after.wait(60)
                 elif page.slow != "-":
@@ -182,6 +183,7 @@ def test_a_long_answer_of_a_page_that_is_there_is_waited_for(page, api, monkeypa
     page.slow = "/api/v1/queues"
     assert api(page.url).queues(Filters()) == {"items": []}
     assert [path.split("?")[0] for path in page.asked] == ["/api/v1/queues", "/api/v1"]
+    assert page.called == [f"127.0.0.1:{page.port}", api_.NOBODY], "refused without a thread of the page's own"
 
 
 @pytest.mark.parametrize("bad", ["ftp://x", "http://", "http://x:99999", "http://x:y"])
