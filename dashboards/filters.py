@@ -26,6 +26,8 @@ _CLOSED = {"sla": SLAS, "state": STATES, "reason": reasons.CODES}
 """Filters whose values come from a closed list."""
 NONE = "-"
 """Stands for "without one" in the filters by queue and tenant, as tables print it; no object can be called so."""
+MOST_KNOWN = 20
+"""So many names are told where one that was asked for is nobody's."""
 LAST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which no database counts."""
 

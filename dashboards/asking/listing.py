@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboards.asking import columns
 from dashboards.asking.source import Answer, Source
-from dashboards.filters import Filters, Wanted
+from dashboards.filters import MOST_KNOWN, Filters, Wanted
 from pipeline.cli import output, terminal, times
 from pipeline.errors import CheckFailed, NotFound
 from pipeline.records import words
@@ -44,7 +44,8 @@ def unknown(answer: Answer, lang: str) -> None:
     for each in answer.get("unknown", ()):  # an older page has none
         near = words.hint(lang, "near", near=each["near"]) if each["near"] else ""
         name = words.LANGUAGES[lang].HEADINGS.get(each["filter"], each["filter"])
-        known = ", ".join(each["known"]) or "-"
+        more = ["…"] if len(each["known"]) >= MOST_KNOWN else []
+        known = ", ".join(each["known"] + more) or "-"
         terminal.warn(words.hint(lang, "unknown", filter=name, value=each["value"], near=near, known=known))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dashboards.figures.asked import Asked
-from dashboards.filters import IDENTITY, NONE, Filters
+from dashboards.filters import IDENTITY, MOST_KNOWN, NONE, Filters
 from dashboards.objects import Unknown
 from dashboards.waits import Row
 from pipeline.config.suggest import closest
 
-MOST_KNOWN = 20
 _COLUMNS = {"kind": "job_kind"}
 """Where a column is called otherwise than its filter."""
 

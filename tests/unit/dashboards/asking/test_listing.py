@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboards.asking import listing
+from dashboards.filters import MOST_KNOWN
 from pipeline.cli import terminal
 from pipeline.errors import NotFound
 
@@ -52,6 +53,8 @@ def test_a_filter_that_names_what_nobody_has_is_warned_of_once(capsys):
     )
     listing.unknown({"unknown": [UNKNOWN[0] | {"near": None, "known": []}]}, "zh")
     assert capsys.readouterr().err == "Warning: 没有命名空间为 team-visoin 的任务。已知的有：-。\n"
+    listing.unknown({"unknown": [UNKNOWN[0] | {"known": ["x"] * MOST_KNOWN}]}, "en")
+    assert capsys.readouterr().err.endswith("x, ….\n")
     listing.unknown({"items": []}, "en")
     terminal.wishes.quiet = True
     listing.pages(Pages(1), 0, "en")

@@ -6,7 +6,7 @@ import pytest
 
 from dashboards.figures import unknown
 from dashboards.figures.asked import Asked
-from dashboards.filters import Filters
+from dashboards.filters import MOST_KNOWN, Filters
 from dashboards.objects import Unknown
 
 
@@ -82,4 +82,4 @@ def test_so_many_are_listed_as_a_person_reads():
     store = Store(*rows)
     store.max_rows = 100
     (told,) = unknown.values(Asked(store, "en", 0), Filters(namespace=("x",)), False)
-    assert told.known == [f"n{number:02}" for number in range(unknown.MOST_KNOWN)]
+    assert told.known == [f"n{number:02}" for number in range(MOST_KNOWN)]
