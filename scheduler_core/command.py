@@ -93,12 +93,13 @@ def _run(loaded: Loaded, *, once: bool) -> int:
 
 
 def _tell(loaded: Loaded, at: str, job: str | None, wanted: output.Wanted) -> None:
+    from pipeline.records import words
     from scheduler_core.shadow import travel
 
     end_ms = travel.end_ms(loaded)
     at_ms = times.parse(at, end_ms)
     if at_ms > end_ms:
-        terminal.hint(f"That moment has not come: this is as of {times.show(end_ms)}, the end of the log.")
+        terminal.hint(words.hint("en", "ahead", at=times.show(end_ms)))
     machine = travel.machine_at(loaded, _cluster(loaded), at_ms)
     found = machine.ask(at_ms)
     if job is not None:
