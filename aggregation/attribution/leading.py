@@ -76,13 +76,12 @@ def _by_kueue(state: JobState, at_ms: int, *, gated: bool) -> Segment | None:
 def _by_workload(workload: Admission, at_ms: int) -> Segment:
     if workload.reserved == "True":
         return Segment(at_ms, reasons.NOT_ADMITTED, "admission_check", evidence="condition")
-    if not workload.reserved:
-        return Segment(at_ms, reasons.NOT_ADMITTED, "quota_check", evidence="condition")
-    found = verdict.refusal(workload.message)
+    found = verdict.withheld(workload.message, partly=workload.partly)
+    if not workload.active and (found is None or found.reason != reasons.NOT_ADMITTED):
+        return Segment(at_ms, reasons.NOT_ADMITTED, "suspended", evidence="condition")
     if found is None:
-        found = (
-            Verdict(reasons.QUOTA) if workload.reason in _FOR_QUOTA else Verdict(reasons.NOT_ADMITTED, "quota_check")
-        )
+        for_quota = workload.reserved and workload.reason in _FOR_QUOTA
+        found = Verdict(reasons.QUOTA) if for_quota else Verdict(reasons.NOT_ADMITTED, "quota_check")
     return _segment(at_ms, found, workload.message, "condition")
 
 

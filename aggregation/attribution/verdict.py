@@ -40,6 +40,9 @@ _SELECTION = (
 )  # fmt: skip
 """Of several obstacles the easiest to lift."""
 CLAIMS = (reasons.VOLUME, reasons.DRA)
+_OF_FLAVORS = (*_WHOLE_JOB, reasons.TOPOLOGY, *_SELECTION, *_DEEP)
+"""What a Workload's flavors refuse. That a share is used up comes before a taint or label that one of them minds: the
+others are open to it, and waiting helps."""
 OF_NODES = tuple(reason for reason in (*_SELECTION, *_DEEP) if reason not in CLAIMS)
 """What is found at nodes, once the claims of a pod let anybody look at them."""
 CORE = ("cpu", "memory", "pods", "ephemeral-storage")
@@ -127,6 +130,27 @@ def refusal(text: str) -> Verdict | None:
         return None
     found = _pick(message.reasons, _WHOLE_JOB)
     return _verdict(found, message) if found is not None else None
+
+
+def withheld(text: str, *, partly: bool = False) -> Verdict | None:
+    """Why a Kueue Workload has no quota, by its own words; None if they name nothing.
+
+    Victims that are being ended come first, as they do for a pod (rule P10); a share that is used up comes after one
+    that can never be enough, if no flavor has enough of that resource. Of a Workload that is content with a part
+    (`partly`) the text speaks of the whole: what is above the ceiling there may fit when others have ended (rule P6).
+    """
+    message = parse(text)
+    if message.no_evidence or not text:
+        return None
+    if message.waiting_victims:
+        return Verdict(reasons.WAITING_VICTIMS)
+    order = (reasons.QUEUE_LIMIT, *_OF_FLAVORS) if message.never_fits else _OF_FLAVORS
+    found = _pick(message.reasons, order)
+    if found is None:
+        return None
+    if partly and message.never_fits and found.reason == reasons.QUEUE_LIMIT:
+        return Verdict(reasons.QUOTA, resource=found.resource or "")
+    return _verdict(found, message)
 
 
 def decided(state: JobState, pod: Pod) -> Decided | None:

@@ -46,7 +46,7 @@ def _gone(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
 def _signature(made: Admission) -> tuple[object, ...]:
     return (
         made.reserved, made.reason, made.message, made.admitted, made.finished, made.queue, made.priority_class,
-        made.priority, made.asks, made.evicted_ms,
+        made.priority, made.asks, made.active, made.partly, made.evicted_ms,
     )  # fmt: skip
 
 
@@ -64,11 +64,13 @@ def _update(made: Admission, shape: Workload, sight: Sight) -> None:
         made.evicted_ms = _since(made, evicted, sight)
     else:
         made.evicted = ""
+    made.active = shape.spec.active is not False
     made.queue = shape.spec.queue_name or ""
     made.priority_class = shape.spec.priority_class_name or ""
     made.priority = shape.spec.priority
     sets = shape.spec.pod_sets or ()
     made.tasks = sum(one.count or 0 for one in sets)
+    made.partly = any(one.min_count is not None and one.min_count < (one.count or 0) for one in sets)
     made.asks = sum((asks.of_template(one.template, one.count or 0) for one in sets), Asks())
 
 

@@ -139,6 +139,10 @@ class Admission(msgspec.Struct, array_like=True, gc=False):
     priority: int | None = None
     asks: Asks = NO_ASKS
     tasks: int = 0
+    active: bool = True
+    """Nobody has deactivated it. Of one that waited, its condition goes on to say what it waited for."""
+    partly: bool = False
+    """It is content with fewer pods than it asks for."""
 
 
 class Counts(msgspec.Struct, array_like=True, gc=False):

@@ -167,14 +167,15 @@ RULES: Final = (
     rule(r"(?P<kind>LocalQueue|ClusterQueue|Queue) \"?(?P<queue>[\w./-]+)\"? (?:does ?n[o']t exist|not found|"
          r"is terminating or missing)", _MISSING),
     rule(r"(?P<kind>ClusterQueue|LocalQueue) for queue (?P<queue>\S+) does ?n[o']t exist", _MISSING),
-    rule(r"(?P<kind>LocalQueue|ClusterQueue) does ?n[o']t exist(?P<queue>)", _MISSING),
+    rule(r"(?P<kind>LocalQueue|ClusterQueue) +does ?n[o']t exist(?P<queue>)", _MISSING),
     rule(r"(?P<kind>LocalQueue|ClusterQueue) (?P<queue>\S+) is (?:inactive|stopped|pending|terminating)", _CLOSED),
     rule(r"(?:the )?(?P<kind>LocalQueue|ClusterQueue) is (?:stopped|inactive)(?P<queue>)", _CLOSED),
     rule(r"Can't (?:submit|admit) new workloads", says("queue", "inactive", reason_detail="queue_closed")),
     rule(r"namespace doesn't match ClusterQueue selector", says("queue", "namespace_mismatch")),
     # Admission.
-    rule(r"Exceeded the PodsReady timeout", says("gang", "pods_ready_timeout")),
+    rule(r"Exceeded the PodsReady timeout", says("gang", "pods_ready_timeout", reasons.NOT_ADMITTED)),
     rule(r"waiting for all admitted workloads to be in (?:the )?PodsReady", says("admission", "waits_for_pods_ready")),
+    rule(r"Reset to Pending after eviction", says("admission", "admission_check", reason_detail="admission_check")),
     rule(r"max cluster limit reached|nodepools? out of resources", says("other", "autoscaler_limit")),
     rule(r"admission check|not all checks ready|failed admission checks|AdmissionCheck", says(
         "admission", "admission_check", reason_detail="admission_check")),
@@ -182,7 +183,7 @@ RULES: Final = (
     rule(r"workload has no reservation|AdmissionGatedBy cleared",
          says("admission", "quota_check", reason_detail="quota_check")),
     rule(r"admission is gated by:? ?(?P<gate>.*)", says("admission", "gated={gate}", reason_detail="gated")),
-    rule(r"workload is (?:deactivated|inactive)|maximum number of re-queuing retries|^Deactivated", says(
+    rule(r"workload is (?:deactivated|inactive)|maximum number of re-queuing retries|maximum execution time|^Deactivated", says(
         "admission", "deactivated", reason_detail="suspended")),
     rule(r"resources did ?n[o']t satisfy LimitRange|resources validation failed|LimitRange",
          says("admission", "limit_range")),

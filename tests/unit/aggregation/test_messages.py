@@ -325,6 +325,8 @@ def test_a_kueue_job_that_fits_in_another_flavor_is_not_called_hopeless() -> Non
          "10; topology/-/-; node_affinity/-/1; insufficient_resource/cpu/4; untolerated_taint/-/2"),
         ("waiting for all admitted workloads to be in PodsReady condition", "-; admission/-/-"),
         ("The workload has failed admission checks", "-; admission/-/-"),
+        ("lost: Reset to Pending after eviction. Previously: Retry", "-; admission/-/-"),
+        ("The maximum execution time (9s) exceeded", "-; admission/-/-"),
         ("Workload namespace doesn't match ClusterQueue selector", "-; queue/-/-"),
         ("Preempted to accommodate a higher priority Workload", "-; priority/-/-"),
     ],
@@ -338,6 +340,7 @@ def test_kueues_words_of_several_releases(text: str, said: str) -> None:
     [
         ("LocalQueue late doesn't exist", "queue_missing"),
         ("ClusterQueue cq not found", "queue_missing"),
+        ("ClusterQueue  doesn't exist", "queue_missing"),
         ("LocalQueue q is terminating or missing", "queue_missing"),
         ("ClusterQueue cq-held is inactive", "queue_closed"),
         ("LocalQueue q is stopped", "queue_closed"),

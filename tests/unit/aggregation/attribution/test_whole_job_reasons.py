@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.records.jobs import placeholder_uid
 from pipeline.records.objects import NodesWanted
-from tests.support.story import NATIVE_GROUP, VOLCANO, VOLCANO_GROUP, Story
+from tests.support.story import KUEUE, NATIVE_GROUP, VOLCANO, VOLCANO_GROUP, Story
 
 OVERUSED = "resource in cluster is overused: overused cpu, overused memory"
 CEILING = "queue resource quota insufficient: insufficient nvidia.com/gpu"
@@ -17,6 +17,11 @@ LIMIT = (
     "podsets requests (0) + current podset request (12) > maximum capacity (8)"
 )
 UNUSED = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 2 more needed"
+FLAVORS = "couldn't assign flavors to pod set main: "
+MEMORY = "insufficient quota for memory in flavor default, previously considered podsets requests (0) + current podset request (100Gi) > maximum capacity (64Gi)"
+TAINT = "untolerated taint {spot yes NoSchedule <nil>} in flavor b"
+LABEL = "flavor a doesn't match node affinity"
+RACKS = 'topology "racks" allows to fit only 2 out of 4 pod(s). Total nodes: 3; excluded: nodeSelector: 1, resource "cpu": 1'
 OPEN = NodesWanted(total=8, open=8)
 
 
@@ -35,16 +40,50 @@ def kueue(*conditions, suspend=True, labels=True):
         ((), ("not_admitted", "quota_check", None)),
         ((("QuotaReserved", "False", "Pending", UNUSED),), ("quota", None, "cpu")),
         ((("QuotaReserved", "False", "Pending", LIMIT),), ("queue_limit", "never_fits", "cpu")),
+        ((("QuotaReserved", "False", "Pending", f"{UNUSED}. Pending the preemption of 1 workload(s)"),), ("waiting_victims", None, None)),
+        ((("QuotaReserved", "False", "Pending", f"{UNUSED}, {MEMORY}"),), ("queue_limit", "never_fits", "memory")),
+        ((("QuotaReserved", "False", "Pending", f"{UNUSED}, {TAINT}"),), ("quota", None, "cpu")),
+        ((("QuotaReserved", "False", "Pending", f"{FLAVORS}{LABEL}"),), ("node_affinity", None, None)),
+        ((("QuotaReserved", "False", "Pending", f"{FLAVORS}{LABEL}, {TAINT}"),), ("untolerated_taint", None, None)),
+        ((("QuotaReserved", "False", "Pending", f"{FLAVORS}{RACKS}"),), ("topology", None, None)),
+        ((("QuotaReserved", "False", "Pending", "Exceeded the PodsReady timeout team-a/wl"),), ("not_admitted", None, None)),
         ((("QuotaReserved", "False", "ReclaimBackoff", "words of a later release"),), ("quota", None, None)),
         ((("QuotaReserved", "False", "PendingEvaluation", "not looked at yet"),), ("not_admitted", "quota_check", None)),
         ((("QuotaReserved", "False", "Inadmissible", "LocalQueue late doesn't exist"),), ("not_admitted", "queue_missing", None)),
         ((("QuotaReserved", "False", "Inadmissible", "ClusterQueue cq-held is inactive"),), ("not_admitted", "queue_closed", None)),
+        ((("QuotaReserved", "False", "Inadmissible", "ClusterQueue  doesn't exist"),), ("not_admitted", "queue_missing", None)),
         ((("QuotaReserved", "True", "QuotaReserved", ""),), ("not_admitted", "admission_check", None)),
         ((("QuotaReserved", "True", "", ""), ("Admitted", "True", "Admitted", "")), ("pods_not_created", "controller", None)),
     ],
 )  # fmt: skip
 def test_p6_p7_of_a_suspended_job_that_kueue_holds_the_workload_alone_says_why(conditions, reason):
     assert kueue(*conditions).tell().reasons() == [reason]
+
+
+def test_p7_a_workload_that_somebody_deactivated_is_suspended_whatever_it_waited_for_before():
+    story = kueue(("QuotaReserved", "False", "Pending", UNUSED))
+    story.put("Workload", KUEUE, "wl", spec={"active": False}).after(5000)
+    story.put("Workload", KUEUE, "wl", spec={"active": True}).after(5000)
+    assert story.tell().codes() == ["quota", "not_admitted", "quota"]
+    assert story.tell().reasons()[1] == ("not_admitted", "suspended", None)
+
+
+def test_p7_a_workload_that_kueue_deactivated_says_why():
+    story = kueue(
+        ("QuotaReserved", "False", "Pending", "The workload is deactivated due to exceeding the maximum execution time")
+    )
+    story.put("Workload", KUEUE, "wl", spec={"active": False}).after(5000)
+    (segment,) = story.tell().segments
+    assert (segment["reason"], segment["detail"]) == ("not_admitted", "suspended")
+    assert "execution time" in segment["message"]
+
+
+def test_p6_a_workload_that_is_content_with_a_part_is_not_above_the_ceiling_because_the_whole_is():
+    story = Story()
+    story.put("Job", "batch", "train", spec={"parallelism": 6, "completions": 6, "suspend": True})
+    part = {"podSets": [{"name": "main", "count": 6, "minCount": 2}]}
+    story.after(5).workload(("QuotaReserved", "False", "Pending", LIMIT), spec=part).after(5000)
+    assert story.tell().reasons() == [("quota", None, "cpu")]
 
 
 def test_p7_a_suspended_job_without_kueue_is_suspended():
