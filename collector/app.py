@@ -43,8 +43,9 @@ _LEAST_SEGMENTS = 4
 """Of a small log: only a segment that has ended can be removed."""
 _STOP_S = 1.0
 """For all watches together; one that waits for the head of an answer cannot be ended sooner, and is left behind."""
-_STEP_S = 5.0
-"""How long a replay waits at a second for its answers; somebody who needs longer is not waited for there."""
+_STEP_S = 60.0
+"""How long a replay waits at a second for its answers: its log is the same on a machine that is slow or stands still for a
+while. Somebody who needs longer is not waited for there."""
 _BEHIND_MS = 10_000
 """How far the clock may be behind the log: so much it may be set right by at any time."""
 CONNECTIONS = 64
@@ -303,7 +304,7 @@ class Replayer:
                 loop.beat()
                 loop.stopping.wait(min(_BLOCKED_S, max(0.01, due_s - clock.monotonic_s())))
                 if scribe.blocked:
-                    scribe.checkpoint(self.at_ms)
+                    self._try_again(loop, scribe)
                 self._blocked = scribe.blocked
             if loop.stopping.is_set():
                 return
@@ -320,6 +321,12 @@ class Replayer:
         if beat.happening is not None and beat.watch in known:
             scribe.hear(beat.watch, beat.happening)
         scribe.beat()
+
+    def _try_again(self, loop: Loop, scribe: Scribe) -> None:
+        """Once there is space again, what nobody could answer meanwhile is answered before anything more is told."""
+        scribe.checkpoint(self.at_ms)
+        if not scribe.blocked:
+            self._in_step(loop, scribe)
 
     def _in_step(self, loop: Loop, scribe: Scribe) -> None:
         """Lets those who answer in the log (the shadow scheduler) answer what it has, before anything more is told."""
