@@ -116,15 +116,25 @@ class Records:
             if ballot.why is not None:
                 found.helps = helps.of_quota(ballot.why, job.queue.name)
             yield found
-        for task in self.session.orders.sorted_tasks(job.by_status[status.BINDING].values()):
-            if task.uid in self.session.binds:
-                yield self.record("bind", ref, task, node=self.session.binds[task.uid][1])
+        yield from self._bound(ref, job)
         for task in self.session.orders.sorted_tasks(job.by_status[status.PIPELINED].values()):
             yield self._promised(ref, task)
         why = verdicts.of_job(self.session, job)
         if why is not None and (ballot is None or ballot.passed):
             yield self._waits(ref, job, why)
         yield from self._refused(ref, job)
+
+    def _bound(self, ref: JobRef, job: Job) -> list[Decision]:
+        """Most of all records: made with nothing but what they say."""
+        binds, policy, source, session_ms = self.session.binds, self.session.policy.name, self.source, self.session_ms
+        return [
+            Decision(
+                source=source, policy=policy, session_ms=session_ms, kind="bind",
+                job=ref, task=task.key, node=binds[task.uid][1],
+            )
+            for task in self.session.orders.sorted_tasks(job.by_status[status.BINDING].values())
+            if task.uid in binds
+        ]  # fmt: skip
 
     def _promised(self, ref: JobRef, task: Task) -> Decision:
         node = self.session.nodes.names[task.row]

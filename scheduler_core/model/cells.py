@@ -129,9 +129,9 @@ class Picked(Columns):
 
 
 class Row(Cells):
-    """One row as Python integers, as it stood; not to be changed."""
+    """One row as Python integers, as it stood; not to be changed. `sure` is what is idle of each resource and stays so."""
 
-    __slots__ = ()
+    __slots__ = ("sure",)
 
     def __init__(self, cells: list[int], width: int) -> None:
         self.alloc = cells[:width]
@@ -141,6 +141,9 @@ class Row(Cells):
         self.present = cells[4 * width : 5 * width]
         self.pods = cells[5 * width]
         self.scored = cells[5 * width + 1 :]
+        self.sure = self.idle
+        if any(self.releasing) or any(self.pipelined):
+            self.sure = [min(idle, self.free(place)) for place, idle in enumerate(self.idle)]
 
     def cells(self) -> list[int]:
         """The row as it stands in the block."""

@@ -33,7 +33,8 @@ class Domain:
 class DomainTree:
     """All domains by name. `tiers` are the numbers in use, lowest first, with the root's.
 
-    `leaf_numbers` has, for each row, the number of its domain of the lowest tier (one above the last: it has none).
+    `leaf_numbers` has, for each row, the number of its domain of the lowest tier (one above the last: it has none),
+    `leaves_of_row` those of all domains of the lowest tier that hold it.
     """
 
     def __init__(self, facts: Iterable[DomainFacts], table: NodeTable, *, ready: bool) -> None:
@@ -51,15 +52,15 @@ class DomainTree:
         for each in known:
             if each.tier_name:
                 self.tier_of_name[each.tier_name] = each.tier
-        self.leaf_of_row = self._leaves(len(table))
         self._around: list[list[str]] | None = None
-        self._leaves_around: dict[int, list[int]] = {}
         self._common: dict[tuple[str, str], str] = {}
         self._under: dict[str, list[int]] = {}
         names = [each.name for each in self.by_name.values() if each.tier == self.tiers[0]]
         self.leaf_index = {name: number for number, name in enumerate(names)}
+        self.leaves_of_row = self._leaves(len(table))
+        self.leaf_of_row = [names[leaves[0]] if leaves else "" for leaves in self.leaves_of_row]
         self.leaf_numbers = np.array(
-            [self.leaf_index.get(name, len(names)) for name in self.leaf_of_row], dtype=np.int64
+            [leaves[0] if leaves else len(names) for leaves in self.leaves_of_row], dtype=np.int64
         )
 
     def _link(self, known: Sequence[DomainFacts]) -> None:
@@ -80,14 +81,13 @@ class DomainTree:
                 root.children.append(each.name)
         self.by_name[ROOT] = root
 
-    def _leaves(self, count: int) -> list[str]:
-        """The domain of the lowest tier that each row is in, or none."""
-        leaf = [""] * count
-        for each in self.by_name.values():
-            if each.tier == self.tiers[0]:
-                for row in np.flatnonzero(each.nodes).tolist():
-                    leaf[row] = leaf[row] or each.name
-        return leaf
+    def _leaves(self, count: int) -> list[tuple[int, ...]]:
+        """The numbers (`leaf_index`) of the domains of the lowest tier that each row is in."""
+        found: list[tuple[int, ...]] = [()] * count
+        for name, number in self.leaf_index.items():
+            for row in np.flatnonzero(self.by_name[name].nodes).tolist():
+                found[row] = (*found[row], number)
+        return found
 
     def upwards(self, name: str) -> list[str]:
         """The domain and all above it."""
@@ -115,14 +115,6 @@ class DomainTree:
                 for at in np.flatnonzero(each.nodes).tolist():
                     self._around[at].append(each.name)
         return self._around[row]
-
-    def leaves_around(self, row: int) -> list[int]:
-        """The numbers (`leaf_index`) of the domains of the lowest tier that hold a row."""
-        found = self._leaves_around.get(row)
-        if found is None:
-            numbers = [self.leaf_index[name] for name in self.around(row) if name in self.leaf_index]
-            found = self._leaves_around[row] = numbers
-        return found
 
     def leaves_under(self, name: str) -> list[int]:
         """The numbers (`leaf_index`) of the domains of the lowest tier that are this one or below it."""

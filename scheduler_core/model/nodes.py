@@ -112,7 +112,44 @@ class NodeTable:
     def hold(self, at: int, task: Task, sign: int = 1) -> int:
         """A task takes free room of a node (or gives it back, sign -1); the state after that."""
         self._note(at, task, sign)
-        return self._shift(at, self.states.shift(HOLD, task.cls.demand, sign, self.track_pods))
+        return self._shift(at, self.taking(task, sign))
+
+    def taking(self, task: Task, sign: int = 1) -> Shift:
+        """What holding a node for a task (or giving it back, sign -1) changes; equal tasks change the same."""
+        return self.states.shift(HOLD, task.cls.demand, sign, self.track_pods)
+
+    def take(self, at: int, task: Task, taking: Shift) -> int:
+        """`hold` for one of many equal tasks, with what that changes."""
+        self.tasks[at][task.uid] = task
+        return self._shift(at, taking)
+
+    def take_alike(self, state: int, rows: Ints, tasks: Sequence[Task], taking: Shift) -> Ints:
+        """`take` for equal tasks, one on each of these rows, as far as the rows stand in a state; which that are."""
+        rows = rows[: len(tasks)]
+        alike = self.state[rows] == state
+        if not alike.all():
+            rows = rows[: int(alike.argmin())]
+        if len(rows):
+            self.state[rows] = self.states.after(state, taking)
+            for row, task in zip(rows.tolist(), tasks, strict=False):
+                self.tasks[row][task.uid] = task
+            self._note_all(rows)
+        return rows
+
+    def _note_all(self, rows: Ints) -> None:
+        """Notes that some rows have changed, one after the other."""
+        end = self.changed + len(rows)
+        if end > len(self.changes):
+            self.changes = np.concatenate([self.changes, np.zeros(end, dtype=np.int64)])
+        self.changes[self.changed : end] = rows
+        self.changed, self.last = end, rows.item(-1)
+
+    def give_back(self, tasks: Sequence[Task]) -> None:
+        """Equal tasks, each on its row, give their room back."""
+        giving = self.taking(tasks[0], -1)
+        for task in tasks:
+            del self.tasks[task.row][task.uid]
+            self._shift(task.row, giving)
 
     def promise(self, at: int, task: Task, sign: int = 1) -> None:
         """A task is promised room that is being released (or the promise is withdrawn)."""

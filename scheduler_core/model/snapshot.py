@@ -41,6 +41,8 @@ class Snapshot:
 
     For one that stands over sessions (`standing`): `ledger` is what `session.accounts` keeps from one to the next, `fresh`
     the jobs that have changed since it looked, `used` those that a session has done something about, once it is over.
+    `kept` is what plugins of earlier sessions left, by their class with their arguments and flags, `left` what those of the
+    session on it leave for the next.
     """
 
     def __init__(self, axis: Axis, nodes: NodeTable, domains: DomainTree) -> None:
@@ -57,6 +59,8 @@ class Snapshot:
         self.ledger: object = None
         self.fresh: set[str] = set()
         self.used: list[Job] | None = None
+        self.kept: dict[type, tuple[object, object]] = {}
+        self.left: dict[type, tuple[object, object]] = {}
 
 
 def build(facts: ClusterFacts) -> Snapshot:

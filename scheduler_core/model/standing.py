@@ -202,6 +202,8 @@ def _reopen(standing: Snapshot) -> None:
                 task.reopen()
     nodes.reopen()
     standing.used = None
+    standing.kept.update(standing.left)
+    standing.left.clear()
     if any(cls.selects for cls in standing.classes.all):
         for task in standing.tasks.values():
             task.label_class = -1  # a number of the last session's relations

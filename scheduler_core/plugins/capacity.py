@@ -20,9 +20,10 @@ from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import accounts, arguments, queue_keys
 from scheduler_core.session.accounts import Account
+from scheduler_core.session.books import Book
 from scheduler_core.session.combine import PERMIT, Vote, reject
 from scheduler_core.session.plugin import Plugin
-from scheduler_core.session.queue_tree import Tree, grow
+from scheduler_core.session.queue_tree import ROOT, Tree, grow
 from scheduler_core.session.session import Session
 
 LEVEL = "ancestorReclaimLevel"
@@ -40,13 +41,8 @@ class Capacity(Plugin):
     arguments_known = (LEVEL, "capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable")
 
     def open(self, session: Session) -> None:
-        self.session = session
-        self.axis = session.axis
-        self.level = max(arguments.whole(self.arguments, LEVEL, 0), 0)
-        self.in_tree = "hierarchy" in self.enabled
+        self._begin(session)
         self.accounts: dict[str, Account] = {name: Account(queue, self.axis) for name, queue in session.queues.items()}
-        self.broken: Why | None = None
-        self._root: Account | None = None
         if self.in_tree:
             self._grow(session)
         else:
@@ -56,6 +52,34 @@ class Capacity(Plugin):
             account.settle_path()
             self._share(account)
         self._settle_keys()
+        if self.broken is None:
+            self.kept = Book(self.accounts, accounts.ledger_of(session.snapshot))
+
+    def _begin(self, session: Session) -> None:
+        self.session = session
+        self.axis = session.axis
+        self.level = max(arguments.whole(self.arguments, LEVEL, 0), 0)
+        self.in_tree = "hierarchy" in self.enabled
+        self.broken: Why | None = None
+        self._root: Account | None = None
+
+    def open_again(self, session: Session, kept: Any) -> bool:
+        """Queues and what they deserve are as they were; only what their jobs hold and wait for may have changed."""
+        book: Book = kept
+        ledger = accounts.ledger_of(session.snapshot)
+        changed = book.reopen(ledger)
+        if any(account.children and ledger.has_jobs(account.queue.name) for account in changed):
+            return False
+        self._begin(session)
+        self.accounts = book.accounts
+        for account in changed:
+            self._share(account)
+        book.settle(changed)
+        if self.in_tree:
+            self._root = self.accounts[ROOT]
+        self._settle_keys()
+        self.kept = book
+        return True
 
     def _stand_alone(self, session: Session) -> None:
         guaranteed = self.axis.empty()
@@ -257,11 +281,17 @@ class Capacity(Plugin):
             self._share(account)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, 1)
+
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, -1)
+
+    def _charge(self, tasks: Sequence[Task], sign: int) -> None:
         job = tasks[0].job
         if job is not None:
             account = self.accounts[job.queue.name]
             for each in (account, *account.ancestors):
-                each.allocated.charge(tasks[0].cls.items, len(tasks))
+                each.allocated.charge(tasks[0].cls.items, sign * len(tasks))
             self._share(account)
 
     def deallocated(self, task: Task) -> None:

@@ -76,10 +76,16 @@ class Drf(Plugin):
             self.shares[task.job.uid] = largest_share(held.values, self.of)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, 1)
+
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, -1)
+
+    def _charge(self, tasks: Sequence[Task], sign: int) -> None:
         job = tasks[0].job
         if job is not None:
             held = self.held[job.uid]
-            held.charge(tasks[0].cls.items, len(tasks))
+            held.charge(tasks[0].cls.items, sign * len(tasks))
             self.shares[job.uid] = largest_share(held.values, self.of)
 
     def deallocated(self, task: Task) -> None:

@@ -144,10 +144,13 @@ class NetworkTopologyAware(Plugin):
         if not task.near:
             return None
         leaves = self.domains.leaf_numbers[rows]
-        scores: Floats = self._nearness(task.near)[leaves]
-        best = scores == scores.max()
-        if np.count_nonzero(best) > 1:
-            scores += np.where(best, self._placed(job)[leaves], 0.0)
+        nearness = self._nearness(task.near)
+        scores: Floats = nearness[leaves]
+        nearest = scores.max()
+        if np.count_nonzero(scores == nearest) > 1:
+            for number, tasks in self._tasks_in(job).items():
+                if nearness.item(number) == nearest:
+                    scores[leaves == number] += tasks / len(job.tasks)
         found: Floats = _FULL * self.weight * scores
         return found
 
@@ -160,15 +163,19 @@ class NetworkTopologyAware(Plugin):
         rows = self._near_rows.get(task.near)
         if rows is None:
             rows = self._near_rows[task.near] = np.flatnonzero(nearness[self.domains.leaf_numbers] > 0)
-        apart = [number for number in self._leaves_of(job) if not nearness[number]]
+        apart = [number for number in self._tasks_in(job) if not nearness.item(number)]
         if not apart:
             return rows
         return np.union1d(rows, np.flatnonzero(np.isin(self.domains.leaf_numbers, apart)))
 
-    def _leaves_of(self, job: Job) -> list[int]:
-        """The domains of the lowest tier, by number, in which tasks of the job lie, one for each task."""
-        around = self.domains.leaves_around
-        return [number for task in job.tasks.values() if task.row != NOWHERE for number in around(task.row)]
+    def _tasks_in(self, job: Job) -> dict[int, int]:
+        """How many tasks of the job lie in each domain of the lowest tier, by its number, in which any does."""
+        leaves = self.domains.leaves_of_row
+        counts: dict[int, int] = {}
+        for row in [task.row for task in job.tasks.values() if task.row != NOWHERE]:
+            for number in leaves[row]:
+                counts[number] = counts.get(number, 0) + 1
+        return counts
 
     def _nearness(self, held: str) -> Floats:
         """How near each domain of the lowest tier lies to what is held, from 0 to 1; last, what is in none."""
@@ -180,13 +187,6 @@ class NetworkTopologyAware(Plugin):
                 tier = self.domains.by_name[name].tier
                 found[self.domains.leaves_under(name)] = 1.0 if low == high else (high - tier) / (high - low)
         return found
-
-    def _placed(self, job: Job) -> Floats:
-        """The part of the job's tasks that lie in each domain of the lowest tier."""
-        counts = np.zeros(len(self.domains.leaf_index) + 1)
-        for number in self._leaves_of(job):
-            counts[number] += 1
-        return counts / len(job.tasks)
 
     def _fill(self, task: Task, rows: Ints) -> Floats:
         low, high = self.domains.tiers[0], self.domains.tiers[-1]
@@ -207,11 +207,17 @@ class NetworkTopologyAware(Plugin):
         self._moved(task, 1)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
+        self._moved_together(tasks, 1)
+
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        self._moved_together(tasks, -1)
+
+    def _moved_together(self, tasks: Sequence[Task], sign: int) -> None:
         if self._stock is None:
-            self._since += [(task, task.row, 1) for task in tasks]
+            self._since += [(task, task.row, sign) for task in tasks]
         else:
             for task in tasks:
-                self._charge(task, task.row, 1)
+                self._charge(task, task.row, sign)
 
     def deallocated(self, task: Task) -> None:
         self._moved(task, -1)

@@ -28,7 +28,7 @@ class Overcommit(Plugin):
         factor = arguments.number(self.arguments, ARGUMENT, DEFAULT_FACTOR)
         self.factor = DEFAULT_FACTOR if factor < 1 else factor
         self.idle = session.total.scaled(self.factor).beyond(session.nodes.used)
-        self.inqueue = accounts.ledger_of(session.snapshot).whole.let_in.copy()
+        self.inqueue = accounts.ledger_of(session.snapshot).let_in()
 
     def job_enqueueable(self, job: Job) -> Vote:
         if job.min_resources is None:

@@ -204,6 +204,11 @@ class Predicates(Plugin):
             for task in tasks:
                 self.allocated(task)
 
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        if self.relations.active or self.port_users is not None:
+            for task in tasks:
+                self.deallocated(task)
+
     def deallocated(self, task: Task) -> None:
         if self.relations.active:
             self.relations.go(task)

@@ -191,9 +191,15 @@ class Proportion(Plugin):
             account.share = share_of(account)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, 1)
+
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        self._charge(tasks, -1)
+
+    def _charge(self, tasks: Sequence[Task], sign: int) -> None:
         account = self._account(tasks[0])
         if account is not None:
-            account.allocated.charge(tasks[0].cls.items, len(tasks))
+            account.allocated.charge(tasks[0].cls.items, sign * len(tasks))
             account.share = share_of(account)
 
     def deallocated(self, task: Task) -> None:

@@ -13,6 +13,7 @@ never start, and is late, takes its places from others in every session.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pipeline.records import sla
@@ -36,6 +37,7 @@ def default_waiting_ns(value: object) -> int | None:
     return _positive_ns(value)
 
 
+@functools.lru_cache(maxsize=1024)
 def _positive_ns(text: str) -> int | None:
     try:
         nanos = sla.parse_duration_ns(text)

@@ -7,12 +7,18 @@ jobs hold beyond their `minResources`. A refusal by quota can give way to anothe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
 from scheduler_core.model.resources import MEMORY, PODS, Axis, Items, Resource, largest_share
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.why import Why
+
+AMOUNTS: Final = ("request", "allocated", "elastic", "inqueue")
+"""What jobs hold and wait for, and an account of a queue sums up."""
 
 
 class Account:
@@ -55,6 +61,15 @@ class Account:
         self.standing = (-self.queue.priority, bool(self.children))
         self.path = (*self.ancestors[1:], self)
 
+    def reopen(self, values: Sequence[list[float]], share: float) -> None:
+        """Takes what it held and waited for when a session opened (by `AMOUNTS`), and forgets its place among queues."""
+        for amount, then in zip((self.request, self.allocated, self.elastic, self.inqueue), values, strict=True):
+            if amount.values != then:
+                amount.values = then[:]
+        self.share = share
+        self.order = None
+        self.in_numbers = False
+
     def charge(self, charge: Charge) -> None:
         """Takes what jobs hold and wait for into the account."""
         self.request.add(charge.request)
@@ -78,24 +93,34 @@ class Charge:
         self.inqueue = axis.account()
         self.let_in = axis.account()
 
+    def values(self) -> tuple[list[float], ...]:
+        """By `AMOUNTS`, as copies."""
+        return self.request.values[:], self.allocated.values[:], self.elastic.values[:], self.inqueue.values[:]
+
     def add(self, other: Charge, sign: int) -> None:
         """Adds, or takes off again."""
-        for name in self.__slots__:
-            mine, theirs = getattr(self, name).values, getattr(other, name).values
-            for place, amount in enumerate(theirs):
-                if amount:
-                    mine[place] += sign * amount
+        _add(self.request, other.request, sign)
+        _add(self.allocated, other.allocated, sign)
+        _add(self.elastic, other.elastic, sign)
+        _add(self.inqueue, other.inqueue, sign)
+        _add(self.let_in, other.let_in, sign)
+
+
+def _add(to: Resource, amount: Resource, sign: int) -> None:
+    values = to.values
+    for place, more in enumerate(amount.values):
+        if more:
+            values[place] += sign * more
 
 
 def charge_of(job: Job, axis: Axis) -> Charge:
-    """What a job adds to its queue."""
+    """What a job adds to its queue. It asks for what its tasks hold, and what those that wait would."""
     found = Charge(axis)
-    for state in (*status.HOLDING, status.PENDING):
-        for task in job.by_status[state].values():
-            found.request.charge(task.cls.items)
-    found.allocated.add(job.allocated)
-    least = job.min_resources
-    found.elastic.add(job.allocated if least is None else job.allocated.beyond(least))
+    held, least = job.allocated.values, job.min_resources
+    found.request.values, found.allocated.values = held[:], held[:]
+    for task in job.pending():
+        found.request.charge(task.cls.items)
+    found.elastic.values = held[:] if least is None else job.allocated.beyond(least).values
     if least is not None and counts_as_inqueue(job):
         found.inqueue.add(ungated(job, not_taken(job)))
         found.let_in.add(minimum(job) if job.phase == INQUEUE else found.inqueue)
@@ -103,12 +128,16 @@ def charge_of(job: Job, axis: Axis) -> Charge:
 
 
 class Ledger:
-    """What the jobs of each queue hold and wait for, kept from session to session and followed job by job."""
+    """What the jobs of each queue hold and wait for, kept from session to session and followed job by job.
+
+    `turn` counts changes; who keeps something of it asks which queues have changed since a turn.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.axis = snapshot.axis
+        self.turn = 0
+        self._turn_of: dict[str, int] = {}
         self.of_queue: dict[str, Charge] = {}
-        self.whole = Charge(self.axis)
         self._of_job: dict[str, tuple[str, Charge]] = {}
         self._jobs: dict[str, set[str]] = {}
         for uid in snapshot.jobs:
@@ -127,6 +156,20 @@ class Ledger:
         first = {name: min(uids) for name, uids in self._jobs.items() if uids}
         return sorted(first, key=first.__getitem__)
 
+    def let_in(self) -> Resource:
+        """What counts where the whole cluster lets in, of all queues."""
+        found = self.axis.account()
+        for charge in self.of_queue.values():
+            found.add(charge.let_in)
+        return found
+
+    def changed_since(self, turn: int) -> list[str]:
+        """Queues of which a job came, changed or went after this turn."""
+        return [name for name, at in self._turn_of.items() if at > turn]
+
+    def has_jobs(self, queue: str) -> bool:
+        return bool(self._jobs.get(queue))
+
     def first_job(self, queue: str) -> str:
         """The first job of a queue that has one."""
         return min(self._jobs[queue])
@@ -138,16 +181,19 @@ class Ledger:
         self._jobs.setdefault(name, set()).add(job.uid)
         if name not in self.of_queue:
             self.of_queue[name] = Charge(self.axis)
-        self.of_queue[name].add(charge, 1)
-        self.whole.add(charge, 1)
+        self._charge(name, charge, 1)
 
     def _remove(self, uid: str) -> None:
         found = self._of_job.pop(uid, None)
         if found is not None:
             name, charge = found
             self._jobs[name].discard(uid)
-            self.of_queue[name].add(charge, -1)
-            self.whole.add(charge, -1)
+            self._charge(name, charge, -1)
+
+    def _charge(self, name: str, charge: Charge, sign: int) -> None:
+        self.of_queue[name].add(charge, sign)
+        self.turn += 1
+        self._turn_of[name] = self.turn
 
 
 def ledger_of(snapshot: Snapshot) -> Ledger:

@@ -40,6 +40,7 @@ _MANY_CHANGES = 8
 Value = TypeVar("Value", bound=np.generic)
 
 NO_RANK = -np.inf
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 LEAST_SCORE = -1.0
 """A node is chosen only with more than this: Volcano starts its search here."""
 
@@ -149,12 +150,17 @@ class Room:
         return self.rank.item(state)
 
     def _rank_one(self, row: Row) -> float:
+        sure = row.sure
         for place, amount, _ in self._needs:
-            if amount > row.idle[place] or amount > row.free(place):
+            if amount > sure[place]:
                 return NO_RANK
-        if any(fails(row) for _, fails in self._filters):
-            return NO_RANK
-        return float(self.score(row))
+        for _, fails in self._filters:
+            if fails(row):
+                return NO_RANK
+        total = 0.0
+        for on_row in self._row_scores:
+            total += on_row(row)
+        return float(total)
 
     def _ranked(self, cells: Columns) -> Floats:
         idle, places = cells.idle[self._places], self._places
@@ -232,6 +238,7 @@ class Judge:
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
+        self._top: int | None = None
         self.rank: Floats = self._all_ranks() if room.fits else judges.nowhere
 
     def _all_ranks(self) -> Floats:
@@ -269,7 +276,7 @@ class Judge:
         elif room.fits:
             rows = table.changes[seen:changed]
             rank[rows] = room.rank[table.state[rows]] + self._shut[rows]
-        self._codes = None
+        self._codes = self._top = None
         self._seen = changed
         return self
 
@@ -290,42 +297,67 @@ class Judge:
 
         What comes out is what choosing and placing them one by one gives. A node whose rank did not fall below what it
         was chosen for is still the first of the best, so it is taken again without a search; after one whose rank fell
-        comes the next that is as good as it was.
+        comes the next that is as good as it was; those that stand like it are taken with it.
         """
         table, room, rank = self.table, self.room, self.rank
         rows: list[int] = []
-        equals: list[int] = []
+        if not tasks:
+            return rows
+        equals = _NO_ROWS
         at, best, now = -1, 0.0, 0.0
-        for task in tasks:
+        taking = table.taking(tasks[0])
+        while len(rows) < len(tasks):
             if at >= 0 and now >= best:
                 if now > best:
-                    best, equals = now, []
-            elif equals:
-                at = equals.pop()
+                    best, equals = now, _NO_ROWS
+            elif len(equals):
+                at, equals = equals.item(0), equals[1:]
             else:
                 at = int(rank.argmax())
                 best = rank.item(at)
                 if best <= LEAST_SCORE:
                     break
-                equals = np.flatnonzero(rank == best)[:0:-1].tolist() if len(tasks) - len(rows) > 2 else []
-            rank[at] = now = room.rank_of(table.hold(at, task))
+                equals = np.flatnonzero(rank == best)[1:] if len(tasks) - len(rows) > 2 else _NO_ROWS
+            before = table.state.item(at)
+            rank[at] = now = room.rank_of(table.take(at, tasks[len(rows)], taking))
             rows.append(at)
+            if now < best and len(equals) > 1:
+                taken = table.take_alike(before, equals, tasks[len(rows) :], taking)
+                rank[taken] = now
+                rows += taken.tolist()
+                equals = equals[len(taken) :]
         self._seen = table.changed
-        self._codes = None
+        self._codes = self._top = None
         return rows
 
     def best(self) -> int | None:
         """The row with the largest rank, the first of equal ones; None if none has one that can be chosen."""
-        at = int(self.rank.argmax())
+        at = self.top()
         return at if self.rank.item(at) > LEAST_SCORE else None
+
+    def top(self) -> int:
+        """The first row of those with the largest rank."""
+        if self._top is None:
+            self._top = int(self.rank.argmax())
+        return self._top
 
     def hold(self, at: int, task: Task) -> float:
         """Holds a row for a task; rank and version follow. By how much the rank rose."""
-        before = self.rank.item(at)
-        self.rank[at] = now = self.room.rank_of(self.table.hold(at, task))
+        rank, top = self.rank, self._top
+        before = rank.item(at)
+        rank[at] = now = self.room.rank_of(self.table.hold(at, task))
+        if top is not None:
+            self._top = self._top_after(at, top, now, before)
         self._seen = self.table.changed
         self._codes = None
         return now - before
+
+    def _top_after(self, at: int, top: int, now: float, before: float) -> int | None:
+        """The first of the largest ranks after that of one row went from `before` to `now`; None where it takes a search."""
+        if at == top:
+            return top if now >= before else None
+        most = self.rank.item(top)
+        return at if now > most or (now == most and at < top) else top
 
     @property
     def version(self) -> int:

@@ -64,8 +64,7 @@ def choose_near(task: Task, judge: Judge) -> int | None:
     some = judge.compared_rows(task)
     if some is None:
         return None
-    rank = judge.rank
-    far = int(rank.argmax())
+    rank, far = judge.rank, judge.top()
     rows = some[rank[some] != NO_RANK]
     if not len(rows):
         return far if rank[far] > LEAST_SCORE else None

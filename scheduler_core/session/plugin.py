@@ -1,7 +1,8 @@
 """The seam for plugins: every extension point as a method of one class.
 
 A plugin overrides the methods it has something to say on; the session asks only those, and only if their flag is on in
-the policy. A new instance is made for every session, so no state survives one. Answers that refuse carry a `Why`.
+the policy. A new instance is made for every session, so no state survives one but what it leaves in `kept`. Answers that
+refuse carry a `Why`.
 
 A plugin of a third party is a subclass of `Plugin` named in the entry point group `kube_collector.scheduler_plugins`
 under the name that policies use. `examples/scheduler-plugin` is one.
@@ -35,12 +36,22 @@ class Plugin:
     """The checks of its filters in the order in which a node is asked; up to the first that evictions do not cure a node's
     failures are what Volcano tells. One that is not listed comes after all that are."""
 
+    kept: object = None
+    """What `open` or `open_again` may leave for the next session; it must not hold this one."""
+
     def __init__(self, arguments: Mapping[str, Any], enabled: frozenset[str]) -> None:
         self.arguments = arguments
         self.enabled = enabled
 
     def open(self, session: Session) -> None:
         """Called once before the actions; the place to read the session and to keep accounts."""
+
+    def open_again(self, session: Session, kept: Any) -> bool:
+        """Called before `open` where tables stand (`model.standing`) and a plugin of this class, with the same arguments and
+        flags, left something in `kept` when it last opened on them. Nodes and queues are as they were then, jobs may have
+        come, changed and gone (`accounts.Ledger.changed_since` says in which queues), and whatever was kept is as that
+        session left it. True: the plugin is open, as `open` would have left it. False: `open` is called. Only for speed."""
+        return False
 
     # --- orders: smaller keys come first ---------------------------------------------------------------------------
 
@@ -187,6 +198,11 @@ class Plugin:
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
         """Equal tasks of one job were each given a place. Override with `allocated`."""
+        raise NotImplementedError
+
+    def deallocated_together(self, tasks: Sequence[Task]) -> None:
+        """The places of equal tasks of one job, not promised ones, were taken back (their rows are still set). Override with
+        `deallocated`."""
         raise NotImplementedError
 
     def concerns(self, task: Task) -> bool:

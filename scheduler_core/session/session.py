@@ -80,7 +80,7 @@ class Session:
         ]
         for job in snapshot.networked.values():
             topology.settle_held(self.domains, job)
-        self._asked = {method: points.asked(self.tiers, method) for method in points.FLAG_OF}
+        self._asked = points.asked(self.tiers)
         self._on_allocated = _flat(self._asked["allocated"])
         self._on_deallocated = _flat(self._asked["deallocated"])
         self._allocatable = _flat(self._asked["allocatable"])
@@ -89,16 +89,28 @@ class Session:
         self._valid = _flat(self._asked["job_valid"])
         self._overused = _flat(self._asked["overused"])
         self._before_filter = _flat(self._asked["before_filter"])
-        self.places_together = points.places_together(self.tiers)
+        self.places_together = points.places_together(self.tiers, self._asked["before_filter"])
         self._missing = _flat(self._asked["job_missing"])
         self._allocatable_together = _flat(self._asked["allocatable_together"])
         self._on_allocated_together = _flat(self._asked["allocated_together"])
-        for tier in self.tiers:
-            for plugin in tier:
-                plugin.open(self)
+        self._on_deallocated_together = _flat(self._asked["deallocated_together"])
+        self.undoes_together = points.undoes_together(self.tiers)
+        self._open()
         self.orders = Orders(self)
         self.judges = Judges(self)
         self.judges.codes.know(check for tier in self.tiers for plugin in tier for check in plugin.checks)
+
+    def _open(self) -> None:
+        """Opens the plugins: each again, where it can, from what its like has kept of an earlier session on these tables."""
+        kept, left = self.snapshot.kept, self.snapshot.left
+        for tier in self.tiers:
+            for plugin in tier:
+                kind, asked = type(plugin), (plugin.arguments, plugin.enabled)
+                before = kept.pop(kind, None)
+                if before is None or before[0] != asked or not plugin.open_again(self, before[1]):
+                    plugin.open(self)
+                if plugin.kept is not None:
+                    left[kind] = (asked, plugin.kept)
 
     @property
     def opening(self) -> Ints:
@@ -188,6 +200,11 @@ class Session:
         self.releases += 1
         for tell in self._on_deallocated:
             tell(task)
+
+    def tell_deallocated_together(self, tasks: Sequence[Task]) -> None:
+        self.releases += 1
+        for tell in self._on_deallocated_together:
+            tell(tasks)
 
     # --- decisions -----------------------------------------------------------------------------------------------------
 

@@ -82,10 +82,38 @@ class Statement:
     def discard(self) -> None:
         """Undoes everything, last first. All is then as it was, so for orders nothing was released."""
         releases = self.session.releases
+        together = self.session.undoes_together
         while self.operations:
-            operation = self.operations.pop()
-            _UNDO[operation.kind](self, operation)
+            equal = self._last_equal() if together else 1
+            if equal > 1:
+                self._undo_allocated(self.operations[: -equal - 1 : -1])
+                del self.operations[-equal:]
+            else:
+                operation = self.operations.pop()
+                _UNDO[operation.kind](self, operation)
         self.session.releases = releases
+
+    def _last_equal(self) -> int:
+        """How many of the last operations gave equal tasks of one job free room."""
+        last, found = self.operations[-1], 0
+        if last.kind != ALLOCATE or last.task.job is None:
+            return 0
+        for each in reversed(self.operations):
+            if each.kind != ALLOCATE or each.task.cls is not last.task.cls or each.task.job is not last.task.job:
+                break
+            found += 1
+        return found
+
+    def _undo_allocated(self, operations: Sequence[Operation]) -> None:
+        """The same as `_undo_allocate` for each of some that gave equal tasks of one job free room."""
+        tasks = [each.task for each in operations]
+        job = tasks[0].job
+        assert job is not None
+        job.move_together(tasks, status.PENDING)
+        self.session.nodes.give_back(tasks)
+        self.session.tell_deallocated_together(tasks)
+        for each in operations:
+            self._forget_place(each, status.ALLOCATED)
 
     def commit(self) -> None:
         """Makes binds and evictions final."""

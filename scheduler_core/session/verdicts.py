@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pipeline.records import reasons
-from scheduler_core.model import status
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task
@@ -47,7 +46,7 @@ def of_job(session: Session, job: Job) -> Why | None:
 
 
 def _too_few(job: Job) -> bool:
-    return job.count(*status.VALID) < job.min_member
+    return job.valid < job.min_member
 
 
 def _first(session: Session, job: Job, waiting: Iterable[Task]) -> Refusal | None:

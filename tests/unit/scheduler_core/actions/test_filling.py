@@ -1,6 +1,13 @@
 """enqueue, allocate and backfill: who is let in, what is bound, what is kept."""
 
+import random
+
+import pytest
+
+from scheduler_core import decisions, plugins, scheduling
+from scheduler_core.model import facts as f
 from scheduler_core.model import status
+from scheduler_core.session.plugin import Plugin
 from tests.support import scheduler_makers as make
 
 ALLOCATE = make.policy(("priority", "gang"), ("predicates",), actions=("allocate",))
@@ -61,3 +68,62 @@ def test_the_order_of_facts_changes_nothing():
     one = make.bound(make.ran(nodes, groups, pods, policy))
     assert one == make.bound(make.ran(nodes[::-1], groups[::-1], pods[::-1], policy))
     assert one
+
+
+class Onlooker(Plugin):
+    """Asked before every single task, so that tasks are placed and given back one by one."""
+
+    name = "onlooker"
+
+    def before_filter(self, task):
+        return None
+
+    def deallocated(self, task):
+        assert task.row >= 0
+
+
+KNOWN = {**plugins.ALL, Onlooker.name: Onlooker}
+TIERS = ("gang",), ("drf", "capacity", "predicates", "binpack", "network-topology-aware")
+SPREADING = ("gang",), ("proportion", "predicates", "nodeorder")
+
+
+def fleet(r):
+    """Nodes of few kinds, so that many stand alike, and gangs of equal tasks, of which not all fit."""
+    kinds = [{"cpu": r.choice((4, 8)), "memory": r.choice(("8Gi", "16Gi"))} for _ in range(2)]
+    nodes = [make.node(f"n{at:02d}", **r.choice(kinds)) for at in range(r.randint(4, 30))]
+    domains = [f.DomainFacts(name=f"r{at}", tier=1, nodes=tuple(each.name for each in nodes[at : at + 4]))
+               for at in range(0, len(nodes), 4)]  # fmt: skip
+    groups, pods = [], []
+    for at in range(r.randint(2, 8)):
+        size, cpu = r.choice((1, 3, 9, 14)), r.choice((1, 2, 3, 8))
+        near = f.TopologyFacts("soft") if r.random() < 0.2 else None
+        groups.append(make.group(f"j{at}", r.choice("ab"), min_member=r.randint(1, size), created_ns=at, topology=near))
+        other = r.choice((cpu, 1))
+        pods += [make.pod(f"j{at}-w-{number}", f"j{at}", cpu=other if number == 2 else cpu) for number in range(size)]
+    queues = (make.queue("a"), make.queue("b", capability={"cpu": r.choice((9, 400))}))
+    return f.ClusterFacts(
+        nodes=tuple(nodes), queues=queues, groups=tuple(groups), pods=tuple(pods), domains=tuple(domains)
+    )
+
+
+@pytest.mark.parametrize("tiers", [TIERS, SPREADING], ids=["packing", "spreading"])
+def test_equal_tasks_go_together_where_they_go_one_by_one(tiers):
+    bound = unbound = 0
+    for seed in range(60):
+        facts = fleet(random.Random(seed))
+        alone, together = (
+            scheduling.run(facts, make.policy(*each, actions=("allocate",)), 10**10, KNOWN)
+            for each in ((*tiers, ("onlooker",)), tiers)
+        )
+        assert together.undoes_together
+        assert not alone.undoes_together
+        assert make.bound(together) == make.bound(alone), seed
+        assert decisions.of_session(together, "simulate") == decisions.of_session(alone, "simulate"), seed
+        assert together.nodes.settle().block.tolist() == alone.nodes.settle().block.tolist()
+        places = [[(task.uid, task.row, task.last and task.last.row) for task in each.snapshot.tasks.values()]
+                  for each in (together, alone)]  # fmt: skip
+        assert places[0] == places[1]
+        bound += len(together.binds)
+        unbound += sum(task.last is not None for task in together.snapshot.tasks.values())
+    assert bound > 1000
+    assert unbound > 50

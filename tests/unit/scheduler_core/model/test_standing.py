@@ -1,11 +1,15 @@
 """A snapshot that stands over sessions shows what one that is made anew would show, whatever changed and was decided."""
 
+import random
+
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
+from scheduler_core.model.resources import Resource
 from scheduler_core.model.standing import Standing
 from tests.support import scheduler_worlds as worlds
 
@@ -15,11 +19,15 @@ TREE = worlds.policy(
 )
 
 
-def told(taken, policy):
-    """Every decision of a session on a snapshot, and what its actions left in jobs and rows."""
-    session = scheduling.act(scheduling.on_snapshot(taken, policy, NOW, plugins.ALL))
+def opened(taken, policy):
+    return scheduling.on_snapshot(taken, policy, NOW, plugins.ALL)
+
+
+def told(session):
+    """Every decision of a session, and what its actions left in jobs."""
+    scheduling.act(session)
     phases = {uid: job.phase for uid, job in session.jobs.items()}
-    return session, decisions.of_session(session, "simulate"), phases
+    return decisions.of_session(session, "simulate"), phases
 
 
 def carried_out(session, pods, r):
@@ -62,19 +70,16 @@ def shaken(r, pods, groups):
     return changed, gone_pods, gone_groups
 
 
-@settings(max_examples=60, deadline=None)
-@given(r=st.randoms(use_true_random=False), policy=st.sampled_from([worlds.DEFAULT, TREE]))
-def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decide(r, policy):
-    facts = worlds.world(r, nodes=6, jobs=8)
+def sessions(r, facts, policies):
+    """Sessions that open on standing tables, one after the other, each with one on tables made anew of the same cluster."""
     pods = {each.uid: each for each in facts.pods}
     groups = {f"{each.namespace}/{each.name}": each for each in facts.groups}
     standing = Standing(facts)
     for _ in range(4):
         now = msgspec.structs.replace(facts, pods=tuple(pods.values()), groups=tuple(groups.values()))
-        session, found, phases = told(standing.snapshot(), policy)
-        _, expected, expected_phases = told(Standing(now).snapshot(), policy)
-        assert found == expected
-        assert phases == expected_phases
+        policy = r.choice(policies)
+        session = opened(standing.snapshot(), policy)
+        yield session, opened(Standing(now).snapshot(), policy)
         changed = carried_out(session, pods, r)
         more, gone_pods, gone_groups = shaken(r, pods, groups)
         for each in (*changed, *more):
@@ -89,6 +94,84 @@ def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decid
             groups.pop(name, None)
         standing.drop_pods(gone_pods)
         standing.drop_groups(gone_groups)
+
+
+def world(r, policy):
+    facts = worlds.world(r, nodes=6, jobs=8)
+    return worlds.in_tree(r, facts) if policy is worlds.TREE else facts
+
+
+@settings(max_examples=60, deadline=None)
+@given(r=st.randoms(use_true_random=False), policy=st.sampled_from([worlds.DEFAULT, TREE, worlds.TREE]))
+def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decide(r, policy):
+    for session, anew in sessions(r, world(r, policy), [policy]):
+        assert told(session) == told(anew)
+
+
+def account_of(account, axis):
+    """All that there is of an account, the tree and the resources by names: tables that stand may know of more of these."""
+    named = {name: getattr(account, name) for name in type(account).__slots__}
+    for name in ("path", "ancestors", "children"):
+        named[name] = [each.queue.name for each in named[name]]
+    for name, amount in named.items():
+        if isinstance(amount, Resource):
+            named[name] = {axis.names[place]: repr(value) for place, value in enumerate(amount.values) if value}
+    deserved = {axis.names[place]: value for place, value in account.deserved_items}
+    return {**named, "queue": account.queue.name, "deserved_items": deserved}
+
+
+def accounts_of(session):
+    plugin = session.plugin("capacity")
+    return {
+        name: (account_of(account, session.axis), plugin.queue_order(account.queue))
+        for name, account in plugin.accounts.items()
+    }
+
+
+@pytest.mark.parametrize("policy", [TREE, worlds.TREE, worlds.LATE], ids=["alone", "tree", "late"])
+def test_accounts_that_were_kept_are_those_that_are_made_anew_whatever_sessions_did_with_them(policy):
+    """Also where a session of another policy came between, or one that did not come to its end."""
+    kept = 0
+    for seed in range(40):
+        r = random.Random(seed)
+        before = None
+        for session, anew in sessions(r, world(r, policy), [policy, policy, policy, worlds.DEFAULT]):
+            capacity = session.plugin("capacity")
+            if capacity is not None:
+                assert accounts_of(session) == accounts_of(anew), seed
+                kept += capacity.accounts is before
+                before = capacity.accounts
+            if r.random() < 0.8:
+                scheduling.act(session)
+    assert kept > 40
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_a_session_after_a_small_change_opens_the_accounts_of_the_one_before(tree):
+    facts = cluster()
+    queues = (f.QueueFacts(name="root"), *(msgspec.structs.replace(each, parent="root") for each in facts.queues))
+    facts, policy = (msgspec.structs.replace(facts, queues=queues), worlds.TREE) if tree else (facts, TREE)
+    standing = Standing(facts)
+    first = opened(standing.snapshot(), policy)
+    before = first.plugin("capacity").accounts
+    scheduling.act(first)
+    standing.put(msgspec.structs.replace(facts.pods[0], phase="Running", node="n"))
+    after = opened(standing.snapshot(), policy).plugin("capacity").accounts
+    assert after is before
+    assert [each.allocated.values[0] for each in after.values()] == [1000] * len(after)
+    elsewhere = opened(first.snapshot, policy).plugin("capacity").accounts
+    assert elsewhere is not before, "a second session on the same tables shares no account with the first"
+
+
+def test_a_job_that_comes_to_a_queue_with_children_is_told_and_so_is_its_going():
+    queues = (f.QueueFacts(name="root"), f.QueueFacts(name="q", parent="root"), f.QueueFacts(name="r", parent="q"))
+    facts = msgspec.structs.replace(cluster(), queues=queues, groups=(), pods=())
+    standing = Standing(facts)
+    assert opened(standing.snapshot(), worlds.TREE).plugin("capacity").broken is None
+    standing.put(*cluster().groups)
+    assert "a job (ns/j)" in opened(standing.snapshot(), worlds.TREE).plugin("capacity").broken.message
+    standing.drop_groups(["ns/j"])
+    assert opened(standing.snapshot(), worlds.TREE).plugin("capacity").broken is None
 
 
 def cluster():
@@ -107,13 +190,13 @@ def test_a_small_change_builds_nothing_anew():
     facts = cluster()
     standing = Standing(facts)
     first = standing.snapshot()
-    assert len(told(first, TREE)[0].binds) == 2
+    assert len(scheduling.act(opened(first, TREE)).binds) == 2
     standing.put(msgspec.structs.replace(facts.pods[0], phase="Running", node="n"))
     second = standing.snapshot()
     assert second is first
     assert standing.builds == 1
     assert second.nodes.row(0).idle[0] == 1000
-    assert list(told(second, TREE)[0].binds) == ["p1"]
+    assert list(scheduling.act(opened(second, TREE)).binds) == ["p1"]
 
 
 def asking(pod, **amounts):
@@ -171,7 +254,7 @@ def test_a_pod_that_comes_before_its_group_joins_it():
 
 def test_a_session_that_was_never_finished_is_forgotten_too():
     standing = Standing(cluster())
-    session = scheduling.on_snapshot(standing.snapshot(), TREE, NOW, plugins.ALL)
+    session = opened(standing.snapshot(), TREE)
     task = next(session.jobs["ns/j"].pending())
     session.allocate_alone(task, 0)
     again = standing.snapshot()
