@@ -7,6 +7,8 @@ to draw or to run, says something of the machine and nothing of the code, so no 
 
 Servers of tests are on loopback, which no proxy that the environment names has a way to.
 
+Settings that the environment carries are those of whoever runs the tests, and none of a test's.
+
 Under nohup SIGHUP is ignored, and would be in every process that a test starts, which ours heed. What is handled is not handed
 down, so here it is handled by doing nothing.
 """
@@ -29,6 +31,8 @@ else:
     assert hasattr(providers, "_get_local_constants") and not len(nothing), "Hypothesis keeps them in another way now"
     providers._get_local_constants = lambda: nothing
 
+for name in [each for each in os.environ if each.startswith("KUBE_COLLECTOR")]:
+    del os.environ[name]
 os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1,localhost"
 
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

@@ -21,6 +21,8 @@ def test_nobody_looking_means_nothing_printed(
 def test_a_person_sees_what_how_far_and_of_how_much(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # on a dumb one nothing can be drawn
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
     monkeypatch.setattr(terminal.wishes, "quiet", False)
     with progress.track("replaying", total=3, unit="frames") as advance:
