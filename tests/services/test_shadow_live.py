@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 from collector import app as collector_app
 from collector import rights
 from collector.settings import Settings
-from pipeline.records import times
+from pipeline.config.places import Places
+from pipeline.log import LogReader
+from pipeline.log.positions import BEGINNING
+from pipeline.records import codec, times
+from pipeline.records.envelope import ObjectRecord
 from tests.support import cluster
 from tests.support.cluster import Cluster, poll
 from tests.support.pace import Pace
@@ -46,6 +51,16 @@ class Shadowed:
     def taints(self, name: str) -> list[Any]:
         spec: dict[str, Any] = self.kube.request("GET", f"/api/v1/nodes/{name}")["spec"]
         return list(spec.get("taints") or [])
+
+    def heard(self, name: str) -> dict[str, Any]:
+        """The node's spec as the pipeline's log has it last; the watch of pods may be ahead of that of nodes."""
+        spec: dict[str, Any] = {}
+        with LogReader(Places(self.pipeline.data).records, "test", start=BEGINNING) as reader:
+            while (batch := reader.read()).entries:
+                for record in (codec.decode(entry.line) for entry in batch.entries):
+                    if isinstance(record, ObjectRecord) and (record.data.kind, record.data.name) == ("Node", name):
+                        spec = msgspec.json.decode(record.data.object or b"{}").get("spec") or {}
+        return spec
 
     def pod(self, name: str, *, gpu: str) -> None:
         """A pod that may use the nodes of its pool."""
@@ -109,6 +124,11 @@ def test_why_counts_nodes_by_reason_within_two_seconds_and_follows_each_node_tha
     shadowed.node("blue-2", taints=[{"key": "dedicated", "value": "x", "effect": "NoSchedule"}])
     shadowed.node("blue-3", unschedulable=True)
     poll("the cordon is a taint too", lambda: shadowed.taints("blue-3"))
+    poll("the pipeline knows of the taint", lambda: len(shadowed.heard("blue-2").get("taints") or ()) == 1)
+    poll(
+        "and of the cordon",
+        lambda: shadowed.heard("blue-3").get("unschedulable") and shadowed.heard("blue-3").get("taints"),
+    )
     shadowed.pod("blue", gpu="8")
 
     poll("the pod is visible", lambda: shadowed.why("blue"))
