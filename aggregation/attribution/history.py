@@ -29,7 +29,10 @@ def _placed_at_first_look(episode: Episode, sight: Sight) -> bool:
 
 
 def _before_group(state: JobState, episode: Episode) -> Segment | None:
-    """Pods that are older than their group waited for it (rules P3, P13)."""
+    """Pods that are older than their group waited for it (rules P3, P13); Kueue makes its Workload when all are there."""
+    workload = state.admissions.get(state.job.uid) if state.of_plain_pods else None
+    if workload is not None and workload.created_ms > episode.start_ms:
+        return Segment(workload.created_ms, reasons.GANG_INCOMPLETE, "members_missing", evidence="count")
     created = [group.created_ms for group in state.groups.values()]
     if not created or not state.names_group or min(created) <= episode.start_ms:
         return None

@@ -66,6 +66,8 @@ def _by_kueue(state: JobState, at_ms: int, *, gated: bool) -> Segment | None:
         return None
     waiting = [one for one in state.admissions.values() if not one.finished]
     if not waiting:
+        if gated and state.of_plain_pods:
+            return Segment(at_ms, reasons.GANG_INCOMPLETE, "members_missing", evidence="count")
         held = own is not None and own.suspended and own.kueue
         return Segment(at_ms, reasons.NOT_ADMITTED, "quota_check", evidence="count") if held else None
     if all(one.admitted for one in waiting):

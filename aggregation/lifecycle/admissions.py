@@ -90,6 +90,8 @@ def _be_the_job(state: JobState, made: Admission, shape: Workload, sight: Sight)
         own = state.objects[state.job.uid] = JobObject(created_ms=made.created_ms)
         state.was_created(made.created_ms)
     own.queue, own.kueue, own.tasks, own.asks = made.queue, True, made.tasks, made.asks
+    counts = [one.count if one.min_count is None else one.min_count for one in shape.spec.pod_sets or ()]
+    own.minimum = sum(count or 0 for count in counts) or None
     if shape.metadata.deletion_timestamp:
         own.end("deleted", sight.held_ms(shape.metadata.deleted_ms))
     elif made.finished:

@@ -1,9 +1,10 @@
 """How many pods must be placed before a wait ends (rule P2).
 
-Of groups the sum of their minima; else of a Volcano Job its minAvailable, of batch Jobs min(parallelism, completions);
-else 1. Nothing ends before the job's own object was seen, where objects of its kind are usually watched: they are
-listed before pods, so it is only a matter of moments. If it does not come for a minute after a pod was placed, its kind
-is not watched, or the group that pods name will never exist; then 1 is assumed.
+Of groups the sum of their minima; else of a Volcano Job its minAvailable, of batch Jobs min(parallelism, completions),
+of plain pods that Kueue admits together all of them; else 1. Nothing ends before the job's own object was seen, where
+objects of its kind are usually watched: they are listed before pods, so it is only a matter of moments. If it does not
+come for a minute after a pod was placed, its kind is not watched, or the group that pods name will never exist; then 1
+is assumed.
 """
 
 from __future__ import annotations

@@ -146,6 +146,11 @@ class JobState(msgspec.Struct, array_like=True, gc=False):
         return self.objects.get(self.job.uid)
 
     @property
+    def of_plain_pods(self) -> bool:
+        """Whether it is a group of plain pods that Kueue holds: its Workload, made when all of them exist, is the job."""
+        return (self.job.group, self.job.kind) == ("kueue.x-k8s.io", "Workload")
+
+    @property
     def episode(self) -> Episode | None:
         """The episode that began last."""
         return self.episodes[-1] if self.episodes else None

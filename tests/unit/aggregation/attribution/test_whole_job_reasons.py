@@ -260,6 +260,12 @@ def test_p13_pods_of_a_group_that_does_not_exist_wait_for_it():
     assert story.tell().reasons() == [("gang_incomplete", "group_missing", None)]
 
 
+def test_p13_gated_pods_of_a_kueue_group_that_is_not_complete_wait_for_the_rest_of_it():
+    story = Story("Workload", KUEUE, "group", uid=placeholder_uid("team-a", "group"))
+    story.pod("a", gates=("kueue.x-k8s.io/admission",)).after(5000)
+    assert story.tell().reasons() == [("gang_incomplete", "members_missing", None)]
+
+
 def test_p13_words_of_a_scheduler_prove_that_the_group_is_only_not_to_be_seen():
     story = Story("PodGroup", VOLCANO_GROUP, "gang", uid=placeholder_uid("team-a", "gang"))
     story.pod("a", text=SHORT, wanted=OPEN, annotations={"scheduling.k8s.io/group-name": "gang"}).after(5000)

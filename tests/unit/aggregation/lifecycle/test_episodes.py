@@ -118,6 +118,30 @@ def test_p3_pods_that_are_older_than_their_group_waited_for_it():
     assert at(told.segments[1], "from_at") == 28_000
 
 
+def test_p3_plain_pods_that_are_older_than_their_kueue_workload_waited_for_the_rest_of_their_group():
+    story = Story("Workload", KUEUE, "group").after(8000)
+    story.workload(("QuotaReserved", "False", "Pending", "insufficient unused quota for cpu in flavor a"), name="group")
+    born = {"creationTimestamp": times.format_us(BEGIN_MS * 1000)}
+    meta = {"name": "a", "uid": "uid-a", "namespace": "team-a", **born}
+    story.objects["a"] = {"metadata": meta, "spec": {}, "status": {}}
+    told = story.pod("a", change="added", gates=("kueue.x-k8s.io/admission",)).after(5000).tell()
+    assert told.reasons() == [("gang_incomplete", "members_missing", None), ("quota", None, "cpu")]
+    assert at(told.segments[1], "from_at") == 8000
+
+
+def test_p2_a_group_of_plain_pods_that_kueue_admits_waits_for_all_of_them():
+    story = Story("Workload", KUEUE, "group")
+    story.workload(
+        ("QuotaReserved", "True", "", ""),
+        ("Admitted", "True", "", ""),
+        name="group",
+        spec={"podSets": [{"name": "a", "count": 2}]},
+    )
+    story.after(10).pod("a", node="n").pod("b").after(5000)
+    assert story.tell().wait["phase"] == "waiting"
+    assert story.pod("b", node="n").tell().wait["minimum"] == 2
+
+
 def test_p3_a_job_that_is_placed_when_first_judged_has_a_wait_of_length_0():
     wait = Story("Pod", "", "a").after(300).pod("a", node="n").tell()
     assert (wait.wait["wait_ms"], wait.wait["phase"], wait.segments) == (0, "scheduled", [])
