@@ -46,7 +46,7 @@ def _waits(folder: Path, job: dict[str, Any]) -> list[agreement.Wait]:
 
 
 def test_there_are_recordings_of_our_own() -> None:
-    assert len(_jobs()) >= 147
+    assert len(_jobs()) >= 163
 
 
 @pytest.mark.parametrize(("folder", "job"), _jobs())
