@@ -67,7 +67,7 @@ def run(recording: Path, folder: Path, *, kills: int, passes: int, speed: str, s
 
 
 def _finish(pipeline: Pipeline, end_ms: int) -> Pass:
-    with straight.finished(pipeline, end_ms, limit_s=300):
+    with straight.finished(pipeline, end_ms):
         rows, decisions = straight.read(pipeline), decided.records(pipeline.data)
         jobs = {
             "/".join(row[name] for name in ("cluster", "namespace", "job_kind", "job_name"))

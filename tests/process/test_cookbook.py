@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import cookbook
+from tests.support import cookbook, straight
 from tests.support.cluster import poll
 from tests.support.running import Pipeline
 
@@ -29,7 +29,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
             )
             return bool(rows[0]["n"] == 2)
 
-        poll("all of the recording is loaded", loaded, 90)
+        poll("all of the recording is loaded", loaded, straight.LIMIT_S)
         yield running
 
 

@@ -22,6 +22,8 @@ from tests.support.straight import Rows
 
 RECORDING = Path(__file__).parents[2] / "examples" / "kube-a"
 PACE = "20x"
+SLOWLY = "2x"
+"""In lives that end at a fault point: a recording that is over before it may never pass there again."""
 SEGMENTS = ("--set", "collector.spool.segment_bytes=256KiB")
 """Small ones: with each comes a snapshot of the shadow."""
 END_MS = straight.end_ms(RECORDING)
@@ -35,6 +37,14 @@ def replay(folder: Path, speed: str = PACE) -> Pipeline:
 def pipeline(tmp_path: Path) -> Iterator[Pipeline]:
     """One that is not started yet."""
     made = replay(tmp_path / "data")
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def short_lived(tmp_path: Path) -> Iterator[Pipeline]:
+    """One that is not started yet, for lives that end at a fault point."""
+    made = replay(tmp_path / "data", SLOWLY)
     yield made
     made.kill()
 
@@ -56,12 +66,17 @@ def die_at(pipeline: Pipeline, point: str) -> None:
     """A life that ends, with its local Doris, at a fault point."""
     pipeline.launch(**{faults.ENVIRONMENT: point, faults.GROUP: "1"})
     assert pipeline.process is not None
-    assert pipeline.process.wait(60) == -signal.SIGKILL, point
+    assert pipeline.process.wait(straight.LIMIT_S) == -signal.SIGKILL, point
     pipeline.kill()
 
 
+def finish(pipeline: Pipeline) -> dict[str, Rows]:
+    """The rest of it, at full speed."""
+    return straight.finish(replay(pipeline.data, "max"), END_MS)
+
+
 def test_killed_inside_its_writes_and_at_any_moment_it_ends_as_if_nothing_had_been(
-    expected: dict[str, Rows], pipeline: Pipeline
+    expected: dict[str, Rows], short_lived: Pipeline
 ) -> None:
     for point in (
         "log.index:3",
@@ -70,19 +85,19 @@ def test_killed_inside_its_writes_and_at_any_moment_it_ends_as_if_nothing_had_be
         "doris_local.commit:6",
         "spool.commit:4",
     ):
-        die_at(pipeline, point)
-    pipeline.start()
-    pipeline.kill()
-    same(expected, straight.finish(pipeline, END_MS))
+        die_at(short_lived, point)
+    short_lived.start()
+    short_lived.kill()
+    same(expected, finish(short_lived))
 
 
 def test_killed_inside_the_shadows_writes_it_says_everything_once(
-    expected: dict[str, Rows], pipeline: Pipeline
+    expected: dict[str, Rows], short_lived: Pipeline
 ) -> None:
     for point in ("scheduler.append:2", "scheduler.snapshot:1", "log.index:4"):
-        die_at(pipeline, point)
-    same(expected, straight.finish(pipeline, END_MS))
-    made = decided.records(pipeline.data)
+        die_at(short_lived, point)
+    same(expected, finish(short_lived))
+    made = decided.records(short_lived.data)
     assert decided.doubled(made) == []
     assert {each.id for each in made} == {key[-1] for key in expected["decision"]}
 
@@ -96,17 +111,17 @@ def test_a_local_doris_that_dies_or_stands_still_is_caught_up_with(
         os.kill(pid, number)
 
     with pipeline:
-        poll("something is loaded", lambda: straight.loaded_ms(pipeline) > 0, 30)
+        poll("something is loaded", lambda: straight.loaded_ms(pipeline) > 0, straight.LIMIT_S)
         warehouse(signal.SIGKILL)
-        poll("it loads again", advances(pipeline), 60)
+        poll("it loads again", advances(pipeline), straight.LIMIT_S)
         warehouse(signal.SIGSTOP)
         time.sleep(1.5)  # loads are under way or wait, the log goes on
         warehouse(signal.SIGCONT)
-        poll("it loads again", advances(pipeline), 60)
+        poll("it loads again", advances(pipeline), straight.LIMIT_S)
         os.killpg(pipeline.process.pid, signal.SIGSTOP)
         time.sleep(1.5)
         os.killpg(pipeline.process.pid, signal.SIGCONT)
-        poll("everything is loaded", lambda: straight.loaded_ms(pipeline) >= END_MS, 60)
+        straight.await_end(pipeline, END_MS)
         same(expected, straight.read(pipeline))
 
 
@@ -115,7 +130,7 @@ def test_a_local_doris_that_dies_inside_its_commits_is_started_again_and_caught_
 ) -> None:
     pipeline.launch(**{faults.ENVIRONMENT: "doris_local.commit:40"})  # each of its lives ends at its 40th
     pipeline.answers()
-    poll("everything is loaded", lambda: straight.loaded_ms(pipeline) >= END_MS, 90)
+    straight.await_end(pipeline, END_MS)
     same(expected, straight.read(pipeline))
     assert "the local Doris ended; it is started again" in pipeline.log.read_text()
 

@@ -115,9 +115,9 @@ def test_planted_secrets_are_in_no_file_table_log_or_metric(tmp_path: Path) -> N
         "-v",
     )
     with Pipeline(tmp_path / "data", *arguments) as pipeline:
-        poll("the job shows", lambda: (pipeline.try_get("jobs") or {}).get("items"), 60)
-        poll("the event shows", lambda: pipeline.sql("select * from event"), 30)
-        with urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics", timeout=10) as answer:
+        poll("the job shows", lambda: (pipeline.try_get("jobs") or {}).get("items"))
+        poll("the event shows", lambda: pipeline.sql("select * from event"))
+        with urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics", timeout=60) as answer:
             metrics = answer.read()
         tables = [row["Tables_in_kube_collector"] for row in pipeline.sql("show tables")]
         rows = json.dumps([pipeline.sql(f"select * from `{table}`") for table in tables], default=str).encode()

@@ -39,17 +39,17 @@ def closes(data: Path) -> list[int]:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pipeline.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=straight.LIMIT_S, check=False)
 
 
 def test_a_replay_explains_its_waiting_jobs_by_decisions(tmp_path: Path) -> None:
     recording = str(RECORDINGS / "kube-a")
     with Pipeline(tmp_path / "data", "--replay", recording, "--speed", "20x") as up:
         loaded = "select kind, reason, failure_sets from decision where reason = 'fragmentation'"
-        poll("decisions are loaded", lambda: up.sql(loaded), 90)
+        poll("decisions are loaded", lambda: up.sql(loaded), straight.LIMIT_S)
         assert all(json.loads(row["failure_sets"]) for row in up.sql(loaded))
         decided = "select reason, nodes, total_nodes from wait_segment where evidence = 'decision'"
-        poll("a wait is judged by them", lambda: up.sql(decided), 60)
+        poll("a wait is judged by them", lambda: up.sql(decided), straight.LIMIT_S)
         assert up.sql("select count(*) as n from dead_letter")[0]["n"] == 0
     assert len(set(closes(up.data))) == len(closes(up.data)) > 1
 
@@ -58,7 +58,7 @@ def test_figures_of_queues_and_nodes_are_loaded_and_shown_by_the_hour(tmp_path: 
     recording = RECORDINGS / "volcano-a"
     with Pipeline(tmp_path / "data", "--replay", str(recording), "--speed", "max") as up:
         end_ms = straight.end_ms(recording)
-        poll("everything is judged and loaded", lambda: straight.loaded_ms(up) >= end_ms, 120)
+        straight.await_end(up, end_ms)
         nodes = up.sql("select node, count(*) as n from node_minute group by node")
         assert len(nodes) > 2 and sum(row["n"] for row in nodes) > len(nodes), (
             "some have changed since they were told first"
@@ -75,7 +75,7 @@ def test_a_recording_gives_the_same_log_at_any_speed(tmp_path: Path) -> None:
     for speed in ("max", "40x"):
         with Pipeline(tmp_path / speed, "--replay", str(recording), "--speed", speed) as up:
             end_ms = straight.end_ms(recording)
-            poll("everything is judged and loaded", lambda: straight.loaded_ms(up) >= end_ms, 120)
+            straight.await_end(up, end_ms)
         logs.append([path.read_bytes() for path in sorted(Places(up.data).records.glob("*.ndjson"))])
         assert len(closes(up.data)) > 50
     assert logs[0] == logs[1]
@@ -83,13 +83,13 @@ def test_a_recording_gives_the_same_log_at_any_speed(tmp_path: Path) -> None:
 
 def test_a_killed_pipeline_opens_no_session_again(tmp_path: Path) -> None:
     recording = str(RECORDINGS / "volcano-a")
-    up = Pipeline(tmp_path / "data", "--replay", recording, "--speed", "20x")
+    up = Pipeline(tmp_path / "data", "--replay", recording, "--speed", "5x")  # so that more comes after the kill
     with up:
-        poll("sessions were closed", lambda: len(closes(up.data)) > 3, 90)
+        poll("sessions were closed", lambda: len(closes(up.data)) > 3, straight.LIMIT_S)
         up.kill()
         before = closes(up.data)
         up.start()
-        poll("it goes on", lambda: max(closes(up.data)) > max(before) + 5000, 90)
+        poll("it goes on", lambda: max(closes(up.data)) > max(before) + 5000, straight.LIMIT_S)
     found = closes(up.data)
     assert found == sorted(set(found))
     written: dict[str, DecisionRecord] = {}
@@ -140,7 +140,7 @@ def _past(data: Path, policy: Path, at_ms: int) -> list[dict[str, Any]]:
 
 def test_beside_a_running_pipeline_the_log_has_its_writer_already(tmp_path: Path) -> None:
     with Pipeline(tmp_path / "data", "--replay", str(RECORDINGS / "volcano-a"), "--speed", "20x") as up:
-        poll("something is in the log", lambda: closes(up.data), 60)
+        poll("something is in the log", lambda: closes(up.data), straight.LIMIT_S)
         done = run("schedule", "--shadow", "--once", "--set", f"data_dir={up.data}")
         assert done.returncode == 1
         assert f"the log is in use by process {up.process.pid}" in done.stderr
@@ -151,7 +151,11 @@ def test_beside_a_running_pipeline_the_log_has_its_writer_already(tmp_path: Path
 def test_without_the_shadow_no_decision_is_written_and_nothing_is_held_back(tmp_path: Path) -> None:
     off = ("--set", "scheduler.enabled=false")
     with Pipeline(tmp_path / "data", "--replay", str(RECORDINGS / "volcano-a"), "--speed", "30x", *off) as up:
-        poll("waits are judged", lambda: up.sql("select job_name from wait_segment where reason = 'quota'"), 90)
+        poll(
+            "waits are judged",
+            lambda: up.sql("select job_name from wait_segment where reason = 'quota'"),
+            straight.LIMIT_S,
+        )
     assert decisions(up.data) == []
     assert not (Places(up.data).records / "readers" / "scheduler.json").exists()
 

@@ -21,6 +21,8 @@ from pipeline.records.tables import PROGRESS, TABLES
 from tests.support.cluster import poll
 from tests.support.running import Pipeline
 
+LIMIT_S = 600.0
+"""What a pipeline may take to come anywhere. It ends a wait in vain, and is no claim about speed."""
 Rows = dict[tuple[Any, ...], dict[str, Any]]
 COMPARED = tuple(name for name in TABLES if name != PROGRESS.name)
 JUDGED = (tables.JOB_WAIT.name, tables.WAIT_SEGMENT.name, tables.WAIT_REASON_HOUR.name, tables.SLA_VIOLATION.name)
@@ -66,19 +68,24 @@ def end_ms(recording: Path) -> int:
     return (Recording(recording).bounds()[1] // 1000 + 1) * 1000
 
 
-def finish(pipeline: Pipeline, until_ms: int, limit_s: float = 120.0) -> dict[str, Rows]:
+def finish(pipeline: Pipeline, until_ms: int) -> dict[str, Rows]:
     """Starts it, lets it come to the end, reads its rows, and ends it as Ctrl-C would."""
-    with finished(pipeline, until_ms, limit_s):
+    with finished(pipeline, until_ms):
         return read(pipeline)
 
 
 @contextmanager
-def finished(pipeline: Pipeline, until_ms: int, limit_s: float = 120.0) -> Iterator[None]:
+def finished(pipeline: Pipeline, until_ms: int) -> Iterator[None]:
     """Started and come to the end, for the block; then ended as Ctrl-C would."""
     with pipeline:
-        poll("everything is judged and loaded", lambda: loaded_ms(pipeline) >= until_ms, limit_s)
+        await_end(pipeline, until_ms)
         yield
         assert pipeline.stop() == 130
+
+
+def await_end(pipeline: Pipeline, until_ms: int) -> None:
+    """Waits until everything up to this log time is judged and loaded."""
+    poll("everything is judged and loaded", lambda: loaded_ms(pipeline) >= until_ms, LIMIT_S)
 
 
 def loaded_ms(pipeline: Pipeline) -> int:
