@@ -84,7 +84,7 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up():
         began = time.monotonic()
         with pytest.raises(Unreachable):
             Sql(settings).query("SELECT 1")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
 
 def test_when_all_connections_are_busy_the_next_one_does_not_wait_for_ever(start):

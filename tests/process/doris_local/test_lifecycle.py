@@ -18,7 +18,7 @@ from pipeline import errors
 from sinks.doris_local import launch
 from tests.support.local_doris import HEADERS, TABLE, Doris
 
-ENDS_WITHIN_S = 20
+ENDS_WITHIN_S = 60
 
 
 def _spawn(path, *flags):
@@ -123,9 +123,8 @@ def test_after_kill_9_every_acknowledged_load_is_there_whole_and_no_other_in_par
         doris = Doris.started(tmp_path)
         for text in ("CREATE DATABASE IF NOT EXISTS kube", TABLE, TABLE.replace("kube.t", "kube.u")):
             doris.rows(text)
-        killer = threading.Timer(random.uniform(0.3, 1.2), doris.child.process.kill)
-        killer.start()
-        _load_until_killed(doris, round_, per_load, acknowledged)
+        killer = threading.Timer(random.uniform(0.0, 1.0), doris.child.process.kill)
+        _load_until_killed(doris, round_, per_load, acknowledged, killer)
         killer.join()
         doris.stop()
     doris = Doris.started(tmp_path)
@@ -135,11 +134,10 @@ def test_after_kill_9_every_acknowledged_load_is_there_whole_and_no_other_in_par
             counts = dict(doris.rows(f"SELECT v, count(*) FROM kube.{table} GROUP BY v"))
             assert set(counts.values()) <= {per_load}
             known |= set(counts)
-        assert acknowledged <= known
+        assert acknowledged and acknowledged <= known
         for label in known | acknowledged:
             state = doris.http.get(f"{doris.frontend}/api/kube/get_load_state", params={"label": label}).json()["data"]
             assert state == "VISIBLE"
-        assert acknowledged
     finally:
         doris.stop()
 
@@ -161,8 +159,10 @@ def test_it_ends_well_in_the_middle_of_loads_and_long_queries(tmp_path):
         url = f"http://127.0.0.1:{doris.child.backend_port}/api/kube/t/_stream_load"
         with contextlib.suppress(httpx.TransportError):
             for n in range(5000, 100_000):
-                answer = client.put(url, headers=HEADERS, content=json.dumps({"k": n, "seq": 1}).encode()).json()
-                if answer["Status"] == "Success":
+                answer = client.put(url, headers=HEADERS, content=json.dumps({"k": n, "seq": 1}).encode())
+                if answer.status_code != 200:
+                    break  # the end came between its head and its body
+                if answer.json()["Status"] == "Success":
                     acknowledged.append(n)
         client.close()
 
@@ -183,7 +183,8 @@ def test_it_ends_well_in_the_middle_of_loads_and_long_queries(tmp_path):
         doris.stop()
 
 
-def _load_until_killed(doris, round_, per_load, acknowledged):
+def _load_until_killed(doris, round_, per_load, acknowledged, killer):
+    """Starts the killer once a load has come through, however long that takes."""
     url = f"http://127.0.0.1:{doris.child.backend_port}/api/kube"
     for n in range(10_000):
         table, label = "tu"[n % 2], f"r{round_}n{n}"
@@ -197,4 +198,6 @@ def _load_until_killed(doris, round_, per_load, acknowledged):
             return
         assert answer["Status"] == "Success"
         acknowledged.add(label)
+        if n == 0:
+            killer.start()
     raise AssertionError("it was never killed")

@@ -43,7 +43,11 @@ def sink(places, **settings):
     return Sink(Settings(**settings), QUICK, places, CLUSTER)
 
 
-def wait_until(condition, what, limit_s=60.0):
+STOP_S = 240.0
+"""It drains within its time; how long that takes is the machine's affair."""
+
+
+def wait_until(condition, what, limit_s=240.0):
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, what
@@ -74,7 +78,7 @@ def test_without_a_configured_doris_a_local_one_is_started_filled_and_ended(plac
         wait_until(lambda: loaded(places) == (100, 100), "rows never came")
         wait_until(lambda: is_well(stage), "never ready")
     finally:
-        stage.stop(30.0)
+        stage.stop(STOP_S)
     with pytest.raises(Unreachable, match="no local one is running"):
         local.locate(QUICK, places.doris)
 
@@ -83,13 +87,13 @@ def test_what_was_logged_before_the_stop_is_loaded_when_it_has_stopped(places, l
     stage = sink(places, batch={"max_rows": 100})
     stage.start()
     log.add(1000)
-    stage.stop(30.0)
+    stage.stop(STOP_S)
     again = sink(places)
     again.start()
     try:
         assert loaded(places) == (1000, 1000)
     finally:
-        again.stop(30.0)
+        again.stop(STOP_S)
 
 
 def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothing_is_lost(places, log):
@@ -102,14 +106,15 @@ def test_a_local_doris_that_is_killed_again_and_again_is_started_again_and_nothi
                 log.add(40)
                 time.sleep(0.01)  # loads and the kill overlap
             wait_until(lambda: _process_of(stage), "never started again")
-            os.kill(_process_of(stage).pid, signal.SIGKILL)
-            wait_until(lambda: not _process_of(stage), "the kill was not seen")
+            killed = _process_of(stage)
+            os.kill(killed.pid, signal.SIGKILL)
+            wait_until(lambda: _process_of(stage) is not killed, "the kill was not seen")
         log.add(1)
         wait_until(lambda: loaded(places) == (log.count, log.count), "rows were lost")
         wait_until(lambda: is_well(stage), "never well again")
         assert local.announced(places.doris) == ports
     finally:
-        stage.stop(30.0)
+        stage.stop(STOP_S)
 
 
 def judge_something(places):
@@ -131,13 +136,13 @@ def test_a_raw_table_that_is_missing_is_filled_from_the_log_and_nothing_is_calle
     sql = Sql(local.locate(QUICK, places.doris))
     sql.execute("DROP TABLE `object_change`")
     sql.close()
-    stage.stop(30.0)
+    stage.stop(STOP_S)
     again = sink(places)
     again.start()
     try:
         wait_until(lambda: loaded(places) == (100, 100), "the table was not filled")
     finally:
-        again.stop(30.0)
+        again.stop(STOP_S)
     assert "tables_were_missing" in caplog.text
     assert "rows_lost" not in caplog.text
 
@@ -147,7 +152,7 @@ def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_i
     stage = sink(places)
     stage.start()
     log.add(100)
-    stage.stop(30.0)
+    stage.stop(STOP_S)
     assert "tables_were_missing" not in caplog.text
     shutil.rmtree(places.doris)
     again = sink(places)
@@ -155,7 +160,7 @@ def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_i
     try:
         wait_until(lambda: loaded(places) == (100, 100), "rows were not loaded again")
     finally:
-        again.stop(30.0)
+        again.stop(STOP_S)
     assert "tables_were_missing" in caplog.text
     assert "rows_lost" in caplog.text and "aggregate rebuild" in caplog.text
 
@@ -164,14 +169,14 @@ def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_i
 def test_a_loader_that_is_killed_between_load_and_ack_goes_on_without_loss(kill_at, places, log):
     log.add(300)
     killed = _run(places, {"KC_FAULT_POINTS": kill_at})
-    assert killed.wait(60) == -signal.SIGKILL
+    assert killed.wait(240) == -signal.SIGKILL
     log.add(300)
     running = _run(places, {})
     try:
         wait_until(lambda: loaded(places) == (600, 600), "rows were lost")
     finally:
         running.send_signal(signal.SIGTERM)
-        assert running.wait(60) == 0
+        assert running.wait(240) == 0
 
 
 def test_a_warehouse_that_does_not_answer_makes_the_stage_unready_and_keeps_the_rows(places, log):
@@ -190,7 +195,7 @@ def test_a_warehouse_that_does_not_answer_makes_the_stage_unready_and_keeps_the_
     try:
         wait_until(lambda: loaded(places) == (10, 10), "rows were lost")
     finally:
-        stage.stop(30.0)
+        stage.stop(STOP_S)
 
 
 def _process_of(stage):
