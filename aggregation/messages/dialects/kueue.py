@@ -174,6 +174,8 @@ RULES: Final = (
     rule(r"namespace doesn't match ClusterQueue selector", says("queue", "namespace_mismatch")),
     # Admission.
     rule(r"Exceeded the PodsReady timeout", says("gang", "pods_ready_timeout", reasons.NOT_ADMITTED)),
+    rule(r"group has fewer runnable pods than expected",
+         says("gang", "members_missing", reason_detail="members_missing")),
     rule(r"waiting for all admitted workloads to be in (?:the )?PodsReady", says("admission", "waits_for_pods_ready")),
     rule(r"Reset to Pending after eviction", says("admission", "admission_check", reason_detail="admission_check")),
     rule(r"max cluster limit reached|nodepools? out of resources", says("other", "autoscaler_limit")),

@@ -325,6 +325,7 @@ def test_a_kueue_job_that_fits_in_another_flavor_is_not_called_hopeless() -> Non
          "10; topology/-/-; node_affinity/-/1; insufficient_resource/cpu/4; untolerated_taint/-/2"),
         ("waiting for all admitted workloads to be in PodsReady condition", "-; admission/-/-"),
         ("The workload has failed admission checks", "-; admission/-/-"),
+        ("'pgrp' group has fewer runnable pods than expected", "-; gang/-/-"),
         ("lost: Reset to Pending after eviction. Previously: Retry", "-; admission/-/-"),
         ("The maximum execution time (9s) exceeded", "-; admission/-/-"),
         ("Workload namespace doesn't match ClusterQueue selector", "-; queue/-/-"),
