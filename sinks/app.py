@@ -49,13 +49,13 @@ class Sink:
             max_rows=settings.batch.max_rows,
             max_bytes=settings.batch.max_bytes,
         )
-        self._warehouse = Warehouse(doris, Child(places.doris, launcher()) if is_local else None)
+        self._warehouse = Warehouse(doris, Child(places.doris, launcher()) if is_local else None, self._making)
         self._sources = (
             OutboxSource(places.aggregation_db),
             LogSource(places.records),
             DeadLetterSource(places.dead_letters),
         )
-        self._loaded_before = any(source.begun for source in self._sources)
+        self._has_loaded = any(source.begun for source in self._sources)
         self._loader = Loader(self._sources, self._warehouse.target, cluster, limits)
         self._loop = Loop("loader", self._run, stale_after_s=STALE_S)
         self._loader.beat = self._loop.beat
@@ -113,29 +113,29 @@ class Sink:
         """Makes sure that there is a warehouse; 0, or the seconds to wait before asking again."""
         try:
             self._warehouse.open()
-            self._fill_new()
         except (Transient, Unreachable, QueryFailed) as error:
             if str(error) != self._failure:
                 log.warning("the warehouse is not there; rows wait", error_type=type(error).__name__, error=str(error))
             self._failure = str(error)
             return self._backoff.next_s(random.random(), getattr(error, "retry_after_s", None))
+        self._has_loaded = True
         self._failure = None
         self._backoff.reset()
         return 0.0
 
-    def _fill_new(self) -> None:
-        """Tables that had to be made although rows were loaded before: they were dropped, the files are gone, or an older
+    def _making(self, missing: list[str]) -> None:
+        """Tables have to be made although rows were loaded before: they were dropped, the files are gone, or an older
         version did not have them.
 
-        Of raw tables alone the log gives what it has, and nobody can judge that anew: no row of them is called lost.
+        The sources begin anew before there is any such table: whoever dies in between finds them still missing. Of raw
+        tables alone the log gives what it has, and nobody can judge that anew: no row of them is called lost.
         """
-        made = self._warehouse.new_tables
-        if made and self._loaded_before:
-            log.warning("tables_were_missing", tables=made, now="what the log has is loaded once more")
-            if self._loader.again() and not all(tables.TABLES[name].raw for name in made):
-                log.error("rows_lost", tables=made, fix=_JUDGE_ANEW)
-        made.clear()
-        self._loaded_before = True
+        if not self._has_loaded:
+            return
+        log.warning("tables_were_missing", tables=missing, now="what the log has is loaded once more")
+        if self._loader.again() and not all(tables.TABLES[name].raw for name in missing):
+            log.error("rows_lost", tables=missing, fix=_JUDGE_ANEW)
+        self._has_loaded = False
 
 
 def stage(loaded: Loaded) -> Sink:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pipeline.log import LogReader, Position, layout
+from pipeline.log import LogReader, Position, layout, readers
 from pipeline.log.outbox import OutboxReader
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, dead_letters, raw_rows
@@ -35,6 +35,7 @@ class _OfLog:
         self._reader.close()
         self._reader = LogReader(self._reader.directory, self._reader.name, start=BEGINNING)
         self.ack(BEGINNING)
+        layout.sync_directory(self._reader.directory / readers.FOLDER)  # also a machine that dies now begins anew
         return gone
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 A plan makes what is missing (database, tables, columns, views) and replaces views whose text changed; it never drops a
 table or column and never changes a type: what cannot be done by adding is told as a conflict, for a person to decide.
 There is no table of versions, since `information_schema` says what is there; a view carries a mark of its text in its
-comment. `plan` is pure; `inspect` and `apply` talk to Doris.
+comment. `plan` is pure; `inspect` and `run` talk to Doris.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Plan(NamedTuple):
 
     changes: list[Change]
     conflicts: list[str]
+    new_database: bool = False
+    """The database itself is not there yet."""
 
     @property
     def tables(self) -> list[str]:
@@ -71,7 +73,7 @@ def plan(present: Present, *, replication_num: int, buckets: int) -> Plan:
         changes.extend(added)
         conflicts.extend(wrong)
     changes.extend(_views(present.views))
-    return Plan(changes, conflicts)
+    return Plan(changes, conflicts, present.tables is None)
 
 
 def inspect(sql: Sql, database: str) -> Present:
@@ -96,27 +98,28 @@ def inspect(sql: Sql, database: str) -> Present:
     return Present(bases, views)
 
 
-def apply(server: Sql, within: Sql, database: str, *, replication_num: int, buckets: int) -> Plan:
-    """Makes and runs the plan. `server` is connected to no database, `within` to ours. Returns what was done.
-
-    Raises CheckFailed for conflicts, before anything is run; Unreachable or QueryFailed. Running it again goes on where
-    it stopped; two at a time make the same tables.
-    """
-    present = inspect(server, database)
-    todo = plan(present, replication_num=replication_num, buckets=buckets)
+def check(todo: Plan, database: str) -> None:
+    """Raises CheckFailed for conflicts: nothing of such a plan may be run."""
     if todo.conflicts:
         raise CheckFailed(
             "the schema cannot be brought up to date by adding to it:\n  " + "\n  ".join(todo.conflicts),
             where=f"database {database}",
-            fix="rename or drop the tables named here, then apply again; the log is loaded anew where it is kept",
+            fix="rename or drop the tables named here, then start the sinks again: they make them and load what the log has",
         )
-    if present.tables is None:
+
+
+def run(todo: Plan, server: Sql, within: Sql, database: str) -> None:
+    """Runs a plan. `server` is connected to no database, `within` to ours.
+
+    Raises Unreachable or QueryFailed. Planned and run again it goes on where it stopped; two at a time make the same
+    tables.
+    """
+    if todo.new_database:
         server.execute(ddl.create_database(database))
     for change in todo.changes:
         within.execute(change.statement)
         if change.awaited is not None:
             _await_column(server, database, *change.awaited)
-    return todo
 
 
 def _columns(table: tables.Table, known: dict[str, str]) -> tuple[list[Change], list[str]]:

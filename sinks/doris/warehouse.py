@@ -6,6 +6,8 @@ is configured, applies the schema once for each new address, and gives the targe
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pipeline.doris import local
 from pipeline.doris.settings import Settings
 from pipeline.doris.sql import Sql
@@ -17,19 +19,21 @@ from sinks.doris.target import DorisTarget
 
 log = logs.get(__name__)
 
+Making = Callable[[list[str]], None]
+"""Told names of tables that are not there, before any of them is made. If it raises, none is."""
+
 
 class Warehouse:
     """Used by one thread at a time. `target` is the loader's, through every change of address."""
 
-    def __init__(self, settings: Settings, child: Child | None) -> None:
+    def __init__(self, settings: Settings, child: Child | None, making: Making) -> None:
         """`child` None: the settings name a frontend."""
         self._settings = settings
         self._child = child
+        self._making = making
         self._client: StreamLoad | None = None
         self._open: Settings | None = None
         self.target = DorisTarget()
-        self.new_tables: list[str] = []
-        """Tables that were not there and had to be made; whoever has told of them clears the list."""
 
     @property
     def address(self) -> str:
@@ -41,7 +45,7 @@ class Warehouse:
         settings = self._settings if self._child is None else local.at(self._settings, self._child.ensure())
         if settings == self._open:
             return
-        self.new_tables += apply_schema(settings).tables
+        apply_schema(settings, self._making)
         self._use(StreamLoad(settings))
         self._open = settings
 
@@ -63,30 +67,32 @@ class Warehouse:
         self._client = self.target.client = client
 
 
-def apply_schema(settings: Settings) -> migrations.Plan:
-    """Brings the schema up to date and returns what was done. Raises as `migrations.apply`."""
+def apply_schema(settings: Settings, making: Making | None = None) -> migrations.Plan:
+    """Brings the schema up to date and returns what was done. Raises as `migrations.check` and `run`."""
     server, within = Sql(settings, database=""), Sql(settings)
     try:
-        done = migrations.apply(
-            server,
-            within,
-            settings.database,
-            replication_num=settings.replication_num,
-            buckets=settings.buckets,
-        )
+        todo = _plan(settings, server)
+        migrations.check(todo, settings.database)
+        if making is not None and todo.tables:
+            making(todo.tables)
+        migrations.run(todo, server, within, settings.database)
     finally:
         server.close()
         within.close()
-    if done.changes:
-        log.info("the schema is up to date", added=[change.what for change in done.changes])
-    return done
+    if todo.changes:
+        log.info("the schema is up to date", added=[change.what for change in todo.changes])
+    return todo
 
 
 def plan_schema(settings: Settings) -> migrations.Plan:
     """What `apply_schema` would do."""
     server = Sql(settings, database="")
     try:
-        present = migrations.inspect(server, settings.database)
+        return _plan(settings, server)
     finally:
         server.close()
+
+
+def _plan(settings: Settings, server: Sql) -> migrations.Plan:
+    present = migrations.inspect(server, settings.database)
     return migrations.plan(present, replication_num=settings.replication_num, buckets=settings.buckets)

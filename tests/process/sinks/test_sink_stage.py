@@ -21,8 +21,14 @@ from pipeline.errors import KubeCollectorError, Unreachable
 from pipeline.log import outbox
 from pipeline.records import dead_letters
 from sinks.app import Sink
+from sinks.doris import migrations
 from sinks.settings import Settings
 from tests.support.warehouse import CLUSTER, Written
+
+
+class Died(BaseException):
+    """As the end of a process: nothing may handle it."""
+
 
 QUICK = Doris(load_interval=0.1)
 
@@ -163,6 +169,38 @@ def test_a_local_doris_whose_files_are_gone_is_filled_again_and_what_cannot_be_i
         again.stop(STOP_S)
     assert "tables_were_missing" in caplog.text
     assert "rows_lost" in caplog.text and "aggregate rebuild" in caplog.text
+
+
+def test_a_sink_that_dies_while_it_makes_missing_tables_fills_them_at_its_next_start(places, log, caplog, monkeypatch):
+    stage = sink(places)
+    stage.start()
+    log.add(100)
+    wait_until(lambda: loaded(places) == (100, 100), "rows never came")
+    stage.stop(30.0)
+    shutil.rmtree(places.doris)
+
+    make = migrations.run
+
+    def make_and_die(*given):
+        make(*given)
+        raise Died
+
+    monkeypatch.setattr(migrations, "run", make_and_die)
+    dead = sink(places)
+    try:
+        with pytest.raises(Died):
+            dead.start()
+    finally:
+        dead.stop(30.0)
+    monkeypatch.setattr(migrations, "run", make)
+    assert "tables_were_missing" in caplog.text
+
+    again = sink(places)
+    again.start()
+    try:
+        wait_until(lambda: loaded(places) == (100, 100), "the tables stayed empty")
+    finally:
+        again.stop(30.0)
 
 
 @pytest.mark.parametrize("kill_at", ["sinks.loaded:1", "sinks.loaded:2"])
