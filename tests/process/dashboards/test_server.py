@@ -62,7 +62,7 @@ class Neighbour:
         return {"cluster": "demo@replay", "replay": {"done": False}, "watches": [{"watch": "pods", "state": "replay"}]}
 
 
-def wait_until(condition, what, limit_s=30.0):
+def wait_until(condition, what, limit_s=120.0):
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, what
@@ -121,7 +121,7 @@ def test_a_stopped_stage_frees_its_port_and_its_threads():
     stage = made()
     stage.start()
     port = Page(stage).port
-    stage.stop(10.0)
+    stage.stop(60.0)
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind(("127.0.0.1", port))
