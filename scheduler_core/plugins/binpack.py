@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from scheduler_core.model.cells import Columns, Floats, Row, Score
+from scheduler_core.model.cells import Cells, Number, Row, Score
 from scheduler_core.model.tasks import Demand
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
@@ -47,26 +45,20 @@ class Packed:
         self.terms = terms
         self.weights = sum(weight for _, _, weight in terms)
         self.factor = factor
-        self._places = [place for place, _, _ in terms]
-        self._amounts = np.array([[amount] for _, amount, _ in terms])
-        self._weights = np.array([[weight] for _, _, weight in terms])
 
-    def __call__(self, cells: Columns) -> Floats:
-        alloc = cells.alloc[self._places]
-        used = alloc - cells.idle[self._places]
-        used += self._amounts
-        over = used > alloc
-        if all(map(cells.everywhere, self._places)):
-            parts = used * self._weights / alloc
-        else:
-            has = alloc > 0
-            parts = np.where(has, used * self._weights / np.maximum(alloc, 1), 0.0)
-            over &= has
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        score: Floats = np.where(over.any(axis=0), 0.0, total / self.weights * self.factor)
-        return score
+    def __call__(self, cells: Cells) -> Number:
+        total: Number = 0.0
+        over: Number = False
+        for place, amount, weight in self.terms:
+            alloc = cells.alloc[place]
+            used = alloc - cells.idle[place] + amount
+            if cells.everywhere(place):
+                total = total + used * weight / alloc
+                over = over | (used > alloc)
+            else:
+                total = total + cells.where(alloc > 0, used * weight / cells.most(alloc, 1), 0.0)
+                over = over | ((alloc > 0) & (used > alloc))
+        return cells.where(over, 0.0, total / self.weights * self.factor)
 
     def on_row(self, row: Row) -> float:
         """The same in plain numbers."""
