@@ -138,7 +138,3 @@ class Codes:
         plain, cured = (codes & np.uint64(RESOURCES)) == 0, (codes & np.uint64(self.unresolvable)) == 0
         found: npt.NDArray[np.bool_] = plain & ~cured
         return found
-
-    def is_unresolvable(self, code: int) -> bool:
-        """Whether Volcano's record of the node has a check that no eviction cures."""
-        return not code & RESOURCES and bool(code & self.unresolvable)

@@ -68,21 +68,11 @@ def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
     return Ballot(all_abstain or not any(tiers), tuple(cast))
 
 
-def all_true(tiers: Tiers[bool], *about: Any) -> bool:
-    """Everyone asked must say yes; nobody asked is yes."""
-    return all(ask(*about) for tier in tiers for ask in tier)
-
-
 def unanimous(asked: Sequence[Callable[..., bool]]) -> Callable[..., bool]:
-    """The same as one function, for what is asked very often."""
+    """Everyone asked must say yes, whatever the tier; nobody asked is yes. One function, for what is asked very often."""
     if len(asked) == 1:
         return asked[0]
     return lambda *about: all(ask(*about) for ask in asked)
-
-
-def any_true(tiers: Tiers[bool], *about: Any) -> bool:
-    """One yes suffices; nobody asked is no."""
-    return any(ask(*about) for tier in tiers for ask in tier)
 
 
 def first_tier_true(tiers: Tiers[bool], *about: Any) -> bool:

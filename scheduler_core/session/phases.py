@@ -1,4 +1,4 @@
-"""Phases and conditions of groups at the end of a session, by Volcano's rules.
+"""Phases of groups at the end of a session, by Volcano's rules.
 
 A task counts as scheduled when it is seen on a node: running, bound, over, or leaving from a node. One whose bind was only
 sent does not count, so a gang that was just bound stays Inqueue until its pods are seen. A running group that falls below
@@ -6,8 +6,6 @@ its minimum becomes Pending and has to be let in again.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from scheduler_core.model import status
 from scheduler_core.model.jobs import COMPLETED, INQUEUE, PENDING, RUNNING, UNKNOWN, Job
@@ -34,19 +32,3 @@ def phase(job: Job, *, unschedulable: bool) -> str:
     if seen >= job.min_member:
         return COMPLETED if seen == job.count(*status.COMPLETED) else RUNNING
     return INQUEUE if job.phase == INQUEUE else PENDING
-
-
-class Condition(NamedTuple):
-    """A condition of a group: type, reason, message."""
-
-    type: str
-    reason: str
-    message: str
-
-
-def skips_unschedulable(job: Job) -> bool:
-    """Whether an unready gang gets no condition: its tasks are only leaving, and it would still have its minimum with them."""
-    gone = leaving(job)
-    if not gone or job.by_status[status.PENDING] or job.by_status[status.PIPELINED]:
-        return False
-    return scheduled(job) >= job.min_member

@@ -44,11 +44,13 @@ def test_a_rejection_says_why_and_every_vote_cast_is_told():
     assert combine.vote(saying([PERMIT])).why is None
 
 
-def test_all_any_and_first_tier():
-    assert combine.all_true([])
-    assert not combine.all_true(saying([True], [False]))
-    assert not combine.any_true([])
-    assert combine.any_true(saying([False], [True]))
+def test_all_of_those_asked_must_agree():
+    assert combine.unanimous([])()
+    assert combine.unanimous(*saying([True]))()
+    assert not combine.unanimous(*saying([True, False]))()
+
+
+def test_of_tiers_the_first_in_which_anyone_is_asked_decides():
     assert not combine.first_tier_true([[], []])
     assert combine.first_tier_true(saying([], [True], [False]))
     assert not combine.first_tier_true(saying([True, False], [True]))
