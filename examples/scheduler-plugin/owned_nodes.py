@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.records import reasons
-from scheduler_core.model.nodes import Bools
+from scheduler_core.model.cells import Bools
 from scheduler_core.model.refusal import UNRESOLVABLE, Check
 from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.session.plugin import Plugin

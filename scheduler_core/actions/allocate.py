@@ -16,9 +16,9 @@ import msgspec
 
 from pipeline.records import reasons
 from scheduler_core.model import status
+from scheduler_core.model.cells import Bools
 from scheduler_core.model.domains import ROOT, Domain
 from scheduler_core.model.jobs import INQUEUE, Job, Queue
-from scheduler_core.model.nodes import Bools
 from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.model.why import Why

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from scheduler_core.model import status
+from scheduler_core.model.cells import Bools, Ints
 from scheduler_core.model.jobs import Job, Queue
-from scheduler_core.model.nodes import Bools, Ints
 from scheduler_core.model.policy import Arguments
 from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.session import arguments, dry_run, eviction, placing

@@ -21,8 +21,8 @@ from pipeline.records.shapes.pod import Toleration
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.world import World
 from scheduler_core.model import amounts, snapshot, status
+from scheduler_core.model.cells import Bools
 from scheduler_core.model.facts import ClusterFacts, NodeFacts, PodFacts
-from scheduler_core.model.nodes import Bools
 from scheduler_core.model.policy import PluginChoice, Policy
 from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.plugins.predicates import UNDONE, Predicates

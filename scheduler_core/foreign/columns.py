@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scheduler_core.model.nodes import Bools, NodeTable
+from scheduler_core.model.cells import Bools
+from scheduler_core.model.nodes import NodeTable
 from scheduler_core.model.refusal import UNRESOLVABLE, Check
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Demand

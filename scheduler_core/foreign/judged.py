@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scheduler_core.model.nodes import Bools, Codes, Ints
+from scheduler_core.model.cells import Bools, Codes, Ints
 from scheduler_core.session.codes import FITS
 
 _LUT_MOST = 1 << 14

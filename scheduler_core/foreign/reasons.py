@@ -21,7 +21,7 @@ from pipeline.records import reasons
 from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.filters import Filters
 from scheduler_core.foreign.judged import Judged
-from scheduler_core.model.nodes import Bools
+from scheduler_core.model.cells import Bools
 from scheduler_core.model.resources import MEMORY, PODS
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from scheduler_core.model.cells import Bools
 from scheduler_core.model.facts import DomainFacts
-from scheduler_core.model.nodes import Bools, NodeTable
+from scheduler_core.model.nodes import NodeTable
 
 ROOT = "<cluster-top-hypernode>"
 

@@ -14,18 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.records.matching import Traits
-from scheduler_core.model import cells, status
-from scheduler_core.model.cells import Columns, Picked, Row
+from scheduler_core.model import status
+from scheduler_core.model.cells import Bools, Columns, Ints, Picked, Row
 from scheduler_core.model.labels import LabelColumns, Taints
 from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.states import APPEAR, HOLD, PROMISE, RELEASE, Shift, States
 from scheduler_core.model.tasks import Task
-
-Ints = cells.Ints
-Floats = cells.Floats
-Bools = cells.Bools
-Codes = cells.Codes
-"""Arrays with a place for each row."""
 
 _SPARE = 256
 """So many states more than at first, and twice as many, are kept from session to session."""

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scheduler_core.model.cells import Floats, Ints
 from scheduler_core.model.domains import Domain
 from scheduler_core.model.jobs import Job
-from scheduler_core.model.nodes import Floats, Ints
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.tasks import NOWHERE, Task, TaskClass
 from scheduler_core.session import arguments

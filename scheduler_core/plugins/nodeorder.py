@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from pipeline.records.shapes.pod import TopologySpreadConstraint
-from scheduler_core.model.cells import Cells, Columns, Number, Row, Score
-from scheduler_core.model.nodes import Bools, Floats, Ints
+from scheduler_core.model.cells import Bools, Cells, Columns, Floats, Ints, Number, Row, Score
 from scheduler_core.model.resources import CPU, MEMORY
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations

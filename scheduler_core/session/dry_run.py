@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from scheduler_core.model.nodes import Ints
+from scheduler_core.model.cells import Ints
 from scheduler_core.model.tasks import Task
 from scheduler_core.session import eviction, placing
 from scheduler_core.session.session import Session

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from scheduler_core.model.cells import Cells, Columns, Filter, Row, Score
-from scheduler_core.model.nodes import Bools, Codes, Floats, Ints, NodeTable
+from scheduler_core.model.cells import Bools, Cells, Codes, Columns, Filter, Floats, Ints, Row, Score
+from scheduler_core.model.nodes import NodeTable
 from scheduler_core.model.refusal import Report
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import codes as codes_

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scheduler_core.model.nodes import Bools, Codes, Floats, Ints
+from scheduler_core.model.cells import Bools, Codes, Floats, Ints
 from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task
 from scheduler_core.session import refusals

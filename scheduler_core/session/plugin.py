@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scheduler_core.model.cells import Filter, Score
+from scheduler_core.model.cells import Bools, Filter, Floats, Ints, Score
 from scheduler_core.model.jobs import Job, Queue
-from scheduler_core.model.nodes import Bools, Floats, Ints
 from scheduler_core.model.refusal import Check
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.model.why import Why

@@ -19,7 +19,7 @@ import numpy as np
 
 from pipeline.records import reasons
 from scheduler_core.model import status
-from scheduler_core.model.nodes import Codes
+from scheduler_core.model.cells import Codes
 from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
 from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task

@@ -18,8 +18,9 @@ import numpy as np
 from pipeline.records import matching
 from pipeline.records.shapes.pod import LabelSelector, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from scheduler_core.model import status
+from scheduler_core.model.cells import Bools, Floats, Ints
 from scheduler_core.model.classes import labels_key
-from scheduler_core.model.nodes import Bools, Floats, Ints, NodeTable
+from scheduler_core.model.nodes import NodeTable
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import Task
 

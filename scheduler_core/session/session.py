@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.model import status
+from scheduler_core.model.cells import Ints
 from scheduler_core.model.jobs import INQUEUE, Job, Queue
-from scheduler_core.model.nodes import Ints
 from scheduler_core.model.policy import Policy
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.snapshot import Snapshot

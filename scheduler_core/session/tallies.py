@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scheduler_core.model.nodes import Bools, Codes, Ints
+from scheduler_core.model.cells import Bools, Codes, Ints
 
 if TYPE_CHECKING:
     from scheduler_core.session.judging import Judge, Within
