@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.cells import Bools
@@ -23,6 +21,7 @@ from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session import arguments, combine, placing, refusals
+from scheduler_core.session.at_once import AtOnce
 from scheduler_core.session.judging import Choice, Judge
 from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
@@ -39,26 +38,33 @@ def execute(session: Session) -> None:
     able: dict[str, list[Job]] = {}
     queues: dict[str, Queue] = {}
     for job in _able(session):
-        waiting = session.orders.sorted_tasks(task for task in job.pending() if task.open and not task.cls.best_effort)
+        waiting = session.orders.sorted_tasks(
+            [task for task in job.pending() if task.open and not task.cls.best_effort]
+        )
         if waiting:
             tasks[job.uid] = waiting[::-1]
             queues[job.queue.name] = job.queue
             able.setdefault(job.queue.name, []).append(job)
     jobs = {name: session.orders.job_heap(waiting) for name, waiting in able.items()}
     order = session.orders.queue_heap(queues.values())
-    while order:
-        queue = order.pop()
-        why = session.overused(queue)
-        if why is not None:
-            _left_out(jobs[queue.name], why)
+    at_once = AtOnce(session)
+    queue = order.take()
+    while queue is not None:
+        line, why = jobs[queue.name], session.overused(queue)
+        if why is not None or not line:
+            if why is not None:
+                _left_out(line, why)
+            queue = order.take()
             continue
-        if not jobs[queue.name]:
-            continue
-        job = jobs[queue.name].pop()
-        session.tried.setdefault(job.uid, len(session.tried) + 1)
-        if _turn(session, job, tasks, remembers):
-            jobs[queue.name].push(job)
-        order.push(queue)
+        stays = True
+        while stays and line:
+            job, moment = line.pop(), session.nodes.moment
+            session.tried.setdefault(job.uid, len(session.tried) + 1)
+            more = at_once.turn(job, tasks[job.uid])
+            if _turn(session, job, tasks, remembers) if more is None else more:
+                line.push(job)
+            stays = session.steady and session.nodes.moment == moment  # nothing was placed, so the queue is next again
+        queue = order.next(queue)
 
 
 def _able(session: Session) -> Iterator[Job]:
@@ -227,7 +233,7 @@ class Placer:
         if self._barred is not None and task.role:
             self._remember(task)
             if isinstance(found, Refusal) and found.report is not None:
-                found.report = msgspec.structs.replace(found.report, unresolvable=self._never[task.role])
+                found.report = found.report.with_unresolvable(self._never[task.role])
         return found
 
     def _remember(self, task: Task) -> None:
@@ -275,9 +281,10 @@ def _same_role(job: Job, task: Task) -> Refusal:
     first = next(
         (each for each in job.refusals.values() if each.task.role == task.role and each.report is not None), None
     )
-    why = first.why if first is not None else Why(reasons.UNKNOWN, message="a task of its role was refused")
     text = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
-    return Refusal(task, why, None if first is None else first.report, text=text)
+    if first is None:
+        return Refusal(task, Why(reasons.UNKNOWN, message="a task of its role was refused"), text=text)
+    return Refusal(task, None, first.report, text=text, alike=first.alike)
 
 
 def _mixed_roles(job: Job) -> bool:

@@ -20,13 +20,14 @@ def execute(session: Session) -> None:
             waiting.setdefault(job.queue.name, []).append(job)
     heaps = {name: session.orders.job_heap(jobs) for name, jobs in waiting.items()}
     order = session.orders.queue_heap(queues.values())
-    while order:
-        queue = order.pop()
+    queue = order.take()
+    while queue is not None:
         jobs = heaps.get(queue.name)
-        if not jobs:
-            continue
-        _try(session, jobs.pop())
-        order.push(queue)
+        if jobs:
+            _try(session, jobs.pop())
+            queue = order.next(queue)
+        else:
+            queue = order.take()
 
 
 def _try(session: Session, job: Job) -> None:

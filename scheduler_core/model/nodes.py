@@ -4,7 +4,8 @@ How a row stands is the number of a state (`states`); what belongs to a row alon
 here. Who wants all rows as columns of cells asks for them (`settle`): they are brought up to date when asked for.
 
 Every change of a row is noted in `changes`. Who derives something from the table remembers how far it has read (`changed`)
-and looks again only at rows noted since.
+and looks again only at rows noted since. What holds of the table as a whole holds at a `moment`: all that was undone leads
+back to the moment of before.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class NodeTable:
         self.state: Ints = np.zeros(0, dtype=np.int64)
         self.changes: Ints = np.zeros(1024, dtype=np.int64)
         self.changed = 0
+        self._again = (-1, -1)
         self.last = -1
         self._mark: Bools = np.zeros(count, dtype=np.bool_)
         self._gone: set[str] = set()
@@ -193,6 +195,18 @@ class NodeTable:
         self.changed = changed + 1
         return state
 
+    def undone(self, moment: int, changed: int, steps: int) -> None:
+        """So many steps were taken since this moment, when `changed` was this, and each of them was taken back: the moment
+        has come again if nothing else has changed since."""
+        if self.changed == changed + 2 * steps:
+            self._again = (self.changed, moment)
+
+    @property
+    def moment(self) -> int:
+        """Equal whenever all rows stand as they stood."""
+        changed, moment = self._again
+        return moment if changed == self.changed else self.changed
+
     def changed_since(self, seen: int) -> Ints:
         """Rows noted since `changed` was `seen`, each once, in order."""
         mark = self._mark
@@ -227,6 +241,7 @@ class NodeTable:
         self._gone.clear()
         self._may_return.clear()
         self.changed = self._settled = 0
+        self._again = (-1, -1)
         self.last = -1
         self.track_pods = self.forgets = False
         if self.states.count > 2 * self._least_states + _SPARE:

@@ -13,7 +13,7 @@ costs a few microseconds more.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -38,10 +38,19 @@ class Shift:
         self.after: dict[int, int] = {}
 
 
+class Whole(NamedTuple):
+    """All states that there are so far: as arrays, what will be `free` in each (by place, by state), and the `most` that is
+    idle in any of them, by place."""
+
+    cells: Picked
+    free: Ints
+    most: list[int]
+
+
 class States:
     """The states of one table; `source` are its columns. `block` has a column for each state, `count` of them in use."""
 
-    __slots__ = ("_numbers", "_rows", "_shifts", "block", "count", "source")
+    __slots__ = ("_numbers", "_rows", "_shifts", "_whole", "block", "count", "source")
 
     def __init__(self, source: Columns) -> None:
         self.source = source
@@ -50,6 +59,7 @@ class States:
         self._numbers: dict[bytes, int] = {}
         self._rows: list[Row | None] = []
         self._shifts: dict[int, Shift] = {}
+        self._whole: Whole | None = None
 
     def of_all(self, block: Ints) -> Ints:
         """The state of each column."""
@@ -88,6 +98,15 @@ class States:
     def since(self, known: int) -> Picked:
         """The states from this number on, as arrays."""
         return Picked(self.source, self.block[:, known : self.count])
+
+    @property
+    def whole(self) -> Whole:
+        """All of them; the same as long as there is no new one."""
+        found = self._whole
+        if found is None or found.free.shape[1] != self.count:
+            cells = self.since(0)
+            found = self._whole = Whole(cells, cells.free_columns(), cells.idle.max(axis=1, initial=0).tolist())
+        return found
 
     # --- changes -------------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ def share_of(deserved: Resource, allocated: Resource) -> float:
 
 class Capacity(Plugin):
     name = "capacity"
+    steady = True
     arguments_known = (LEVEL, "capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable")
 
     def open(self, session: Session) -> None:

@@ -40,6 +40,7 @@ class OfJobs(dict[str, V], Generic[V]):
 
 class Drf(Plugin):
     name = "drf"
+    steady = True
 
     def open(self, session: Session) -> None:
         self.total = session.total
@@ -49,7 +50,7 @@ class Drf(Plugin):
 
     def share(self, held: Resource) -> float:
         """The dominant share of an amount."""
-        return largest_share(held.values, self.of)
+        return 0.0 if not any(held.values) else largest_share(held.values, self.of)
 
     def job_order(self, job: Job) -> Any:
         return self.shares[job.uid]

@@ -8,6 +8,7 @@ are the surplus of a job: those above its minimum. Order: gangs that are not rea
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -51,6 +52,7 @@ def _roles(job: Job, states: tuple[int, ...], *, best_effort: bool) -> bool:
 
 class Gang(Plugin):
     name = "gang"
+    steady = True
     arguments_known = ("order",)
 
     def open(self, session: Session) -> None:
@@ -80,9 +82,7 @@ class Gang(Plugin):
     def job_pipelined(self, job: Job) -> Vote:
         if is_pipelined(job):
             return PERMIT
-        have = job.waiting + job.ready + job.pending_best_effort
-        text = f"{have} of at least {job.min_member} tasks have a place"
-        return reject(Why(reasons.GANG_INCOMPLETE, message=text, plugin=self.name))
+        return _too_few(self.name, job.waiting + job.ready + job.pending_best_effort, job.min_member)
 
     def job_starving(self, job: Job) -> bool:
         return is_starving(job)
@@ -92,6 +92,12 @@ class Gang(Plugin):
 
     def reclaimable(self, reclaimer: Task, candidates: Sequence[Task]) -> Iterable[Task]:
         return surplus(candidates)
+
+
+@functools.lru_cache(maxsize=4096)
+def _too_few(name: str, have: int, least: int) -> Vote:
+    text = f"{have} of at least {least} tasks have a place"
+    return reject(Why(reasons.GANG_INCOMPLETE, message=text, plugin=name))
 
 
 def surplus(candidates: Sequence[Task]) -> list[Task]:

@@ -17,6 +17,7 @@ from scheduler_core.session.plugin import Plugin
 
 class Priority(Plugin):
     name = "priority"
+    steady = True
 
     def task_order(self, task: Task) -> Any:
         return -task.priority

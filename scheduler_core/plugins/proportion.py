@@ -94,6 +94,7 @@ def is_overused(deserved: Resource, allocated: Resource) -> bool:
 
 class Proportion(Plugin):
     name = "proportion"
+    steady = True
 
     def open(self, session: Session) -> None:
         self.session = session

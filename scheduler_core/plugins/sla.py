@@ -48,6 +48,7 @@ def _positive_ns(text: str) -> int | None:
 
 class Sla(Plugin):
     name = "sla"
+    steady = True
     arguments_known = (ARGUMENT, "annotations", "hold")
 
     def open(self, session: Session) -> None:

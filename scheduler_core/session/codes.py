@@ -9,8 +9,8 @@ set of checks they fail.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,17 +28,25 @@ _IN_A_BYTE: Final = 8
 NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
 
 
-def combined(failed: Sequence[tuple[int, npt.NDArray[np.bool_]]], count: int) -> npt.NDArray[np.uint64]:
-    """The code of each of so many rows, of (bit, where it fails). Up to eight bits meet in one byte a row on the way."""
-    if len(failed) > _IN_A_BYTE:
-        codes = np.zeros(count, dtype=np.uint64)
-        for bit, fails in failed:
-            codes |= fails * np.uint64(bit)
-        return codes
-    small = np.zeros(count, dtype=np.uint8)
-    for at, (_, fails) in enumerate(failed):
-        small |= np.asarray(fails, dtype=np.bool_).view(np.uint8) << np.uint8(at)
-    return _meaning(tuple([bit for bit, _ in failed])).take(small)
+class Kinds(NamedTuple):
+    """Which sets of checks fail in some places: `of` each place the number of its set, and the `codes` of sets by number."""
+
+    of: npt.NDArray[Any]
+    codes: npt.NDArray[np.uint64]
+
+
+def kinds(bits: tuple[int, ...], failed: npt.NDArray[np.bool_]) -> Kinds:
+    """Sets of these checks, from where each fails (by check, by place). Up to eight bits are one byte a place."""
+    if len(bits) <= _IN_A_BYTE:
+        of = np.zeros(failed.shape[1], dtype=np.uint8)
+        for at, fails in enumerate(failed):
+            of |= fails.view(np.uint8) << np.uint8(at)
+        return Kinds(of, _meaning(bits))
+    codes = np.zeros(failed.shape[1], dtype=np.uint64)
+    for bit, fails in zip(bits, failed, strict=True):
+        codes |= fails * np.uint64(bit)
+    values, numbers = np.unique(codes, return_inverse=True)
+    return Kinds(numbers, values)
 
 
 @functools.cache

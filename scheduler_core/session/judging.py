@@ -13,11 +13,11 @@ one applies is judged anew for each task.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from scheduler_core.model.cells import Bools, Cells, Codes, Columns, Filter, Floats, Ints, Row, Score
 from scheduler_core.model.nodes import NodeTable
@@ -37,7 +37,8 @@ _FEW_STATES = 24
 _MANY_CHANGES = 8
 """With more changes than one in so many rows, a judge takes over all rows."""
 
-Value = TypeVar("Value", bound=np.generic)
+_SPARING = frozenset(("enqueue", "allocate", "backfill"))
+"""Actions that evict nobody."""
 
 NO_RANK = -np.inf
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
@@ -45,16 +46,25 @@ LEAST_SCORE = -1.0
 """A node is chosen only with more than this: Volcano starts its search here."""
 
 
+_NO_RANKS: Floats = np.zeros(0)
+_NO_CODES: Codes = np.zeros(0, dtype=np.uint64)
+_NOTHING_FAILED: Bools = np.zeros((0, 0), dtype=np.bool_)
+"""Of no states."""
+
+
 class Judges:
-    """The judges of a session, made when first asked for."""
+    """The judges of a session, made when first asked for. `usable` nodes are ready; `evicts` says whether an action may."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.codes = codes_.Codes(session.axis)
+        self.usable = int(np.count_nonzero(session.nodes.usable))
+        self.evicts = not _SPARING.issuperset(session.policy.actions)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
         self.looking = list(zip(_flat(session, "looks_elsewhere"), _flat(session, "table_filters"), strict=True))
         self.comparing = list(zip(_flat(session, "compares"), _flat(session, "table_score"), strict=True))
+        self.all_scores = _flat(session, "table_score")
         self.plain = not any(_flat(session, "best_node"))
         self.row_filters = _flat(session, "row_filters")
         self.row_scores = _flat(session, "row_scores")
@@ -108,30 +118,44 @@ class Room:
     """All states judged for one demand, by number. `rank` is right after `look`; `codes` are worked out when asked for."""
 
     def __init__(self, session: Session, codes: codes_.Codes, demand: Demand) -> None:
+        self.session = session
         self.table: NodeTable = session.nodes
-        self._needs = [(place, amount, codes.resource_bit(place)) for place, amount in demand.needs]
-        self._places: list[int] | slice = [place for place, _, _ in self._needs]
-        if self._places == list(range(len(self._needs))):
-            self._places = slice(0, len(self._needs))
-        self._amounts = np.array([[amount] for _, amount, _ in self._needs])
-        judges = session.judges
-        self._filters: list[tuple[int, Filter]] = [
-            (codes.bit(check), fails) for ask in judges.row_filters for check, fails in ask(demand)
-        ]
-        self._scores: list[Score] = [score for ask in judges.row_scores for score in ask(demand)]
-        self._row_scores: list[Callable[[Row], float]] = [getattr(score, "on_row", score) for score in self._scores]
-        self.known = self._coded = 0
+        self.states = self.table.states
+        self.demand = demand
+        needs = self._needs = demand.needs
+        self._places: list[int] | slice = [place for place, _ in needs]
+        if self._places == list(range(len(needs))):
+            self._places = slice(0, len(needs))
+        self._amounts = np.array([[amount] for _, amount in needs])
+        filters = [each for ask in session.judges.row_filters for each in ask(demand)]
+        self._filters: list[Filter] = [fails for _, fails in filters]
+        self.bits = (
+            *[codes.resource_bit(place) for place, _ in needs], *[codes.bit(check) for check, _ in filters]
+        )  # fmt: skip
+        self.known = 0
         self.fits = False
-        self.rank: Floats = np.zeros(0)
-        self._codes: Codes = np.zeros(0, dtype=np.uint64)
+        self.rank: Floats = _NO_RANKS
+        self._failed: Bools = _NOTHING_FAILED
+        self._codes: Codes = _NO_CODES
         self.look()
+
+    @functools.cached_property
+    def _scores(self) -> list[Score]:
+        return [score for ask in self.session.judges.row_scores for score in ask(self.demand)]
+
+    @functools.cached_property
+    def _row_scores(self) -> list[Callable[[Row], float]]:
+        return [getattr(score, "on_row", score) for score in self._scores]
 
     # --- ranks -------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Ranks the states that are new. `fits` says whether any state has the room."""
-        states = self.table.states
+        states = self.states
         if self.known == states.count:
+            return
+        if not self.known and self._too_large():
+            self.known = states.count
             return
         if len(self.rank) < states.count:
             self.rank = _longer(self.rank, states.block.shape[1])
@@ -151,10 +175,10 @@ class Room:
 
     def _rank_one(self, row: Row) -> float:
         sure = row.sure
-        for place, amount, _ in self._needs:
+        for place, amount in self._needs:
             if amount > sure[place]:
                 return NO_RANK
-        for _, fails in self._filters:
+        for fails in self._filters:
             if fails(row):
                 return NO_RANK
         total = 0.0
@@ -162,12 +186,19 @@ class Room:
             total += on_row(row)
         return float(total)
 
-    def _ranked(self, cells: Columns) -> Floats:
+    def _too_large(self) -> bool:
+        """Whether more is asked of something than any state has idle."""
+        most = self.states.whole.most
+        return any(amount > most[place] for place, amount in self._needs)
+
+    def _ranked(self, cells: Columns) -> Floats | float:
         idle, places = cells.idle[self._places], self._places
         least = np.minimum(idle, idle + cells.releasing[places] - cells.pipelined[places])
         full: Bools = (least < self._amounts).any(axis=0)
-        for _, fails in self._filters:
+        for fails in self._filters:
             full |= fails(cells)
+        if full.all():
+            return NO_RANK
         rank: Floats = np.where(full, NO_RANK, self.score(cells))
         return rank
 
@@ -185,36 +216,55 @@ class Room:
     # --- codes -------------------------------------------------------------------------------------------------------
 
     @property
+    def failed(self) -> Bools:
+        """What every state fails: by check, by state; the same as long as there is no new state."""
+        known, count = self._failed.shape[1], self.states.count
+        if known != count:
+            fresh = self._failed_since(known)
+            self._failed = np.concatenate((self._failed, fresh), axis=1) if known else fresh
+        return self._failed
+
+    def _failed_since(self, known: int) -> Bools:
+        whole = None if known else self.states.whole
+        cells = self.states.since(known) if whole is None else whole.cells
+        free = cells.free_columns() if whole is None else whole.free
+        found = np.empty((len(self.bits), free.shape[1]), dtype=np.bool_)
+        np.less(free[self._places], self._amounts, out=found[: len(self._needs)])
+        for at, fails in enumerate(self._filters, len(self._needs)):
+            found[at] = fails(cells)
+        return found
+
+    @property
+    def kinds(self) -> codes_.Kinds:
+        """Which sets of checks the states fail."""
+        return codes_.kinds(self.bits, self.failed)
+
+    @property
     def codes(self) -> Codes:
         """The code of every state."""
-        states = self.table.states
-        if self._coded != states.count:
-            if len(self._codes) < states.count:
-                self._codes = _longer(self._codes, states.block.shape[1])
-            self._codes[self._coded : states.count] = self._code_of(states.since(self._coded))
-            self._coded = states.count
+        if len(self._codes) != self.states.count:
+            kinds = self.kinds
+            self._codes = kinds.codes.take(kinds.of)
         return self._codes
-
-    def _code_of(self, cells: Columns) -> Codes:
-        failed = [(bit, cells.free(place) < amount) for place, amount, bit in self._needs]
-        failed += [(bit, fails(cells)) for bit, fails in self._filters]
-        return codes_.combined(failed, cells.block.shape[1])
 
     def code_at(self, at: int) -> int:
         """The code of one row."""
         row = self.table.row(at)
+        failed = [amount > row.free(place) for place, amount in self._needs]
+        failed += [fails(row) for fails in self._filters]
         code = 0
-        for place, amount, bit in self._needs:
-            if amount > row.free(place):
-                code |= bit
-        for bit, fails in self._filters:
-            if fails(row):
+        for bit, fails_ in zip(self.bits, failed, strict=True):
+            if fails_:
                 code |= bit
         return code
 
 
 class Judge:
-    """All nodes judged for one class. Read `codes` and `rank` after `look`."""
+    """All nodes judged for one class. Read `codes` and `rank` after `look`.
+
+    `report` is the last one of all nodes, of the moment `reported`; `large` is what `refusals` has found out once: which
+    resource no open node has enough of even when empty.
+    """
 
     def __init__(self, session: Session, codes: codes_.Codes, cls: TaskClass, room: Room) -> None:
         self.session = session
@@ -226,7 +276,7 @@ class Judge:
         judges = session.judges
         self._elsewhere = [ask for looks, ask in judges.looking if looks(cls)]
         self._compared = [ask for compares, ask in judges.comparing if compares(cls)]
-        self._all_scores = [ask for _, ask in judges.comparing]
+        self._all_scores = judges.all_scores
         self._concerns = [_owner(ask).concerns for ask in (*self._elsewhere, *self._compared)]
         self._plain = judges.plain
         fixed = judges.fixed(cls)
@@ -235,6 +285,7 @@ class Judge:
         self._shut = fixed.shut
         self.report: Report | None = None
         self.reported = -1
+        self.large: int | None = None
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
@@ -255,6 +306,11 @@ class Judge:
                 each = np.maximum(free[place][opened], 0) // amount
                 fits = each if fits is None else np.minimum(fits, each)
         return int(opened.sum()) if fits is None else int(fits.sum())
+
+    @functools.cached_property
+    def places_at_first(self) -> int:
+        """How many tasks of the class the open nodes could have held when the session opened."""
+        return self.places(self.session.opening)
 
     def places_when_empty(self) -> int:
         """How many tasks of the class the open nodes could hold if they were empty."""
@@ -301,7 +357,7 @@ class Judge:
         """
         table, room, rank = self.table, self.room, self.rank
         rows: list[int] = []
-        if not tasks:
+        if not tasks or not room.fits:
             return rows
         equals = _NO_ROWS
         at, best, now = -1, 0.0, 0.0
@@ -360,14 +416,9 @@ class Judge:
         return at if now > most or (now == most and at < top) else top
 
     @property
-    def version(self) -> int:
-        """Moves whenever the table does."""
-        return self._seen
-
-    @property
     def hopeless(self) -> bool:
-        """Whether a task of the class was refused by all nodes, and the table has not moved since."""
-        return self.report is not None and self.reported == self._seen
+        """Whether a task of the class was refused by all nodes, and the table stands as it stood then."""
+        return self.report is not None and self.reported == self.table.moment
 
     def alone(self, task: Task) -> bool:
         """Whether everything about a node can be said for the task by looking at it alone."""
@@ -410,10 +461,10 @@ class Judge:
         return np.broadcast_to(np.asarray(score, dtype=np.float64), (len(rows),)).copy()
 
 
-def _longer(values: npt.NDArray[Value], size: int) -> npt.NDArray[Value]:
-    """The same values with room for more."""
-    found = np.empty(size, dtype=values.dtype)
-    found[: len(values)] = values
+def _longer(ranks: Floats, size: int) -> Floats:
+    """The same with room for more; states without the room have no rank, so neither have those that were not ranked."""
+    found = np.full(size, NO_RANK)
+    found[: len(ranks)] = ranks
     return found
 
 

@@ -3,11 +3,13 @@
 A plugin says an order as a key, smaller first; the keys of all plugins, in the order of tiers, and the fallback (age,
 then name) make one key. Keys are made when something enters a heap, which is cheap, and made again when it comes out:
 if what it stands for has moved meanwhile it goes back in. Whatever is being released may move anything, so then the
-heap is built anew.
+heap is built anew. Where all plugins say that a job's key is moved by its own tasks alone (`Plugin.steady`), jobs that
+wait in a line need no second key.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
 import heapq
 from collections.abc import Callable, Iterable
@@ -104,6 +106,8 @@ class Orders:
     # --- heaps -----------------------------------------------------------------------------------------------------------
 
     def job_heap(self, jobs: Iterable[Job] = ()) -> Heap[Job]:
+        if self.session.steady:
+            return Line(self.session, self.job, jobs)
         return Heap(self.session, self.job, jobs)
 
     def queue_heap(self, queues: Iterable[Queue] = ()) -> Heap[Queue]:
@@ -151,6 +155,48 @@ class Heap(Generic[T]):
             if now == key or not self._heap or now <= self._heap[0][0]:
                 return item
             heapq.heappush(self._heap, (now, item))
+
+    def take(self) -> T | None:
+        """The first; None when there is none."""
+        return self.pop() if len(self) else None
+
+    def next(self, item: T) -> T:
+        """Puts back what was taken last, and takes the first: often the same, which then needs not go through the heap."""
+        if self._releases == self._session.releases:
+            now = self._key(item)
+            if not self._heap or now <= self._heap[0][0]:
+                return item
+            heapq.heappush(self._heap, (now, item))
+        else:
+            self.push(item)
+        return self.pop()
+
+
+class Line(Heap[T]):
+    """The same where nothing but what is done with an item itself, or a release, changes its place."""
+
+    def __init__(self, session: Session, key: Callable[[T], Key], items: Iterable[T]) -> None:
+        self._session = session
+        self._key = key
+        self._heap = sorted([(key(item), item) for item in items])
+        self._taken = 0
+        self._releases = session.releases
+
+    def __len__(self) -> int:
+        return len(self._heap) - self._taken
+
+    def push(self, item: T) -> None:
+        bisect.insort(self._heap, (self._key(item), item), self._taken)
+
+    def pop(self) -> T:
+        """The first. Raises IndexError when there is none."""
+        if self._releases != self._session.releases:
+            self._releases = self._session.releases
+            self._heap = sorted([(self._key(item), item) for _, item in self._heap[self._taken :]])
+            self._taken = 0
+        found = self._heap[self._taken][1]
+        self._taken += 1
+        return found
 
 
 class LiveHeap(Generic[T]):

@@ -47,12 +47,10 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
 
 
 def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusal | None:
-    if judge.hopeless:
-        return refusals.again(session, task, judge)
-    best = int(judge.rank.argmax())
-    score = judge.rank[best]
+    best = judge.top() if judge.room.fits and not judge.hopeless else -1
+    score = judge.rank[best] if best >= 0 else NO_RANK
     if score == NO_RANK:
-        return _choose_later(session, task, judge, judge.codes, None, None)
+        return refusals.by_all(session, task, judge) or _choose_later(session, task, judge, judge.codes, None, None)
     return Choice(best, True) if score > LEAST_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
 
 

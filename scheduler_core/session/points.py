@@ -96,6 +96,17 @@ def undoes_together(tiers: Sequence[Sequence[Plugin]]) -> bool:
     )
 
 
+def steady(tiers: Sequence[Sequence[Plugin]]) -> bool:
+    """Whether whoever orders jobs or speaks of queues is steady."""
+    return all(
+        plugin.steady
+        for method in ("job_order", "queue_order", "overused", "allocatable")
+        for tier in tiers
+        for plugin in tier
+        if says(plugin, method)
+    )
+
+
 def says(plugin: Plugin, method: str) -> bool:
     """Whether the plugin has something to say at a point."""
     return _overrides(type(plugin), method)

@@ -4,6 +4,9 @@ A report is of a class at one moment: how many nodes fail which set of checks, w
 nodes shut (sole blockers: those nodes would take the task if only that were lifted), and by how little. A refusal is of a
 task: a report, or what else kept it from being tried. While the table does not move, equal tasks share a report.
 
+Nodes are counted at once. What is told of the counts (the reason that leads, sole blockers) is worked out when somebody
+asks, from a tally of nodes that nothing changes any more: of most refusals of a session nobody does.
+
 Which reason leads: nodes that the task does not want at all say nothing as long as there are others. If it wants none:
 node affinity. If all it wants are closed: the easiest obstacle (not ready, then cordoned, then tainted). Else what most of
 the open nodes fail; of resources that fail on equally many, extended ones before cpu and memory.
@@ -11,52 +14,81 @@ the open nodes fail; of resources that fail on equally many, extended ones befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from pipeline.records import reasons
 from scheduler_core.model import status
-from scheduler_core.model.cells import Codes
+from scheduler_core.model.cells import Bools, Codes
 from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
 from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import codes as codes_
+from scheduler_core.session.tallies import Counts, Tally
 
 if TYPE_CHECKING:
     from scheduler_core.session.judging import Judge, Within
     from scheduler_core.session.session import Session
-    from scheduler_core.session.tallies import Tally
 
 _SHUT: Final = "each was refused to another task of the role, or its score is below zero"
 _OBSTACLES: Final = (reasons.NODE_NOT_READY, reasons.NODE_UNSCHEDULABLE, reasons.UNTOLERATED_TAINT)
 """What closes a node that is wanted, easiest to mend first."""
 
 
-def by_nodes(session: Session, task: Task, judge: Judge, codes: Codes, within: Within) -> Refusal:
-    """The refusal of a task that no node takes."""
-    plain = within is None and codes is judge.codes
-    report = judge.report if plain and judge.reported == judge.version else None
-    if report is None:
-        report = _report(session, judge, codes, within)
-        if plain:
-            judge.report, judge.reported = report, judge.version
-    return _of(session, task, judge, within, report)
+def by_all(session: Session, task: Task, judge: Judge) -> Refusal | None:
+    """The refusal of a task that no node takes, now or when what is leaving has gone; None if one does.
+
+    Only for a task of which all is said by looking at each node alone (`Judge.alone`).
+    """
+    if judge.hopeless:
+        return again(task, judge)
+    report = _of_all(session, judge)
+    return None if report is None else _of(task, judge, report)
 
 
-def again(session: Session, task: Task, judge: Judge) -> Refusal:
-    """The refusal of a task like one that all nodes have just refused."""
+def again(task: Task, judge: Judge) -> Refusal:
+    """The refusal of a task like one that all nodes have refused, as the table stands."""
     assert judge.report is not None
-    return _of(session, task, judge, None, judge.report)
+    return _of(task, judge, judge.report)
 
 
-def _of(session: Session, task: Task, judge: Judge, within: Within, report: Report) -> Refusal:
-    why = _by_others(session, task, judge, within, report) or report.why
+def by_nodes(session: Session, task: Task, judge: Judge, codes: Codes, within: Within) -> Refusal:
+    """The refusal of a task that no node takes; the rows have these codes for it."""
+    tally = judge.meaning.tallies.of(judge, codes, within)
+    report = Counted(judge, tally.histogram(), tally, within)
+    if session.judges.evicts:
+        report.unresolvable = judge.meaning.never(codes)
+    return _of(task, judge, report)
+
+
+def _of_all(session: Session, judge: Judge) -> Report | None:
+    tally, counts = judge.meaning.tallies.of_all(judge)
+    for code, _ in counts:
+        if code == codes_.FITS:
+            return None
+    report = Counted(judge, counts, tally)
+    if session.judges.evicts:
+        report.unresolvable = judge.meaning.never(judge.codes)
+    judge.report, judge.reported = report, judge.table.moment
+    return report
+
+
+def _of(task: Task, judge: Judge, report: Report) -> Refusal:
     job = task.job
-    return Refusal(task, why, report, placed=0 if job is None else job.ready + job.waiting)
+    if job is None:
+        return Refusal(task, None, report)
+    cls, states = judge.cls, job.by_status
+    waiting, placed = 0, 0
+    for each in states[status.PENDING].values():
+        if each.cls is cls and not each.gated and not each.fault:
+            waiting += 1
+    allocated, promised = states[status.ALLOCATED], states[status.PIPELINED]
+    if allocated or promised:
+        placed = sum([1 for given in (allocated, promised) for each in given.values() if each.cls is cls])
+    return Refusal(task, None, report, job.ready + len(promised), alike=(waiting, placed))
 
 
 def by_word(task: Task, why: Why, text: str = "") -> Refusal:
@@ -64,24 +96,110 @@ def by_word(task: Task, why: Why, text: str = "") -> Refusal:
     return Refusal(task, why, text=text)
 
 
-def _report(session: Session, judge: Judge, codes: Codes, within: Within) -> Report:
-    tally = judge.meaning.tallies.of(judge, codes, within)
-    pairs = tally.histogram()
-    usable = int(np.count_nonzero(session.nodes.usable if within is None else session.nodes.usable & within))
-    return Report(
-        counts=tuple(pairs),
-        total=tally.total,
-        usable=usable,
-        blockers=tuple(_blockers(judge, tally, pairs)),
-        why=_leading(session, judge, tally, pairs),
-        unresolvable=judge.meaning.never(codes),
-    )
+class Counted(Report):
+    """A report of a session, told from the tally that it was counted on."""
+
+    __slots__ = ("_judge", "_others", "_pieces", "_tally", "_within")
+
+    def __init__(self, judge: Judge, counts: Counts, tally: Tally, within: Within = None) -> None:
+        table, judges = judge.table, judge.session.judges
+        usable = judges.usable if within is None else int(np.count_nonzero(table.usable & within))
+        super().__init__(counts, tally.total, usable, None, None, None)
+        self._judge = judge
+        self._within = within
+        self._tally: Tally | None = tally
+        self._pieces: Pieces | None = None
+        self._others: dict[tuple[int, int], Why] = {}
+        if len(tally.nodes) > _MANY_LINES:
+            self._let_go(tally)
+
+    def _let_go(self, tally: Tally) -> None:
+        """Tells everything, and keeps no line."""
+        self._why, self._blockers = self.why, self.blockers
+        place = self._short_of()
+        self._pieces = None if place is None else _pieces(self._judge, tally, place)
+        self._tally = None
+
+    @property
+    def blockers(self) -> tuple[Blocker, ...]:
+        if self._blockers is None:
+            assert self._tally is not None
+            self._blockers = tuple(_blockers(self._judge, self._tally, self.counts))
+        return self._blockers
+
+    @property
+    def why(self) -> Why:
+        if self._why is None:
+            assert self._tally is not None
+            self._why = _leading(self._judge, self._tally, self.counts, self._within)
+        return self._why
+
+    def why_of(self, alike: tuple[int, int]) -> Why:
+        """A shortage may be of more than this class: room that jobs before it took in this session, or room in pieces."""
+        found = self._others.get(alike)
+        if found is None:
+            found = self._others[alike] = self._by_others(*alike)
+        return found
+
+    def _short_of(self) -> int | None:
+        """The place of the resource of which nodes could have enough, if want of one leads."""
+        why = self.why
+        if why.reason != reasons.INSUFFICIENT_RESOURCE or why.detail:
+            return None
+        return self._judge.table.axis.index.get(why.resource)
+
+    def _by_others(self, waiting: int, placed: int) -> Why:
+        why, place = self.why, self._short_of()
+        known = "" if place is None else self._other_reason(place, waiting, placed)
+        if not known:
+            return why
+        text = _BY_OTHERS[known].format(resource=why.resource)
+        return msgspec.structs.replace(why, reason=known, message=f"{text}; {why.message}")
+
+    def _other_reason(self, place: int, waiting: int, placed: int) -> str:
+        judge, within = self._judge, self._within
+        first = judge.places_at_first if within is None else judge.places(judge.session.opening, within)
+        if first >= waiting + placed:
+            return reasons.OUTRANKED
+        if self._pieces is None:
+            assert self._tally is not None
+            self._pieces = _pieces(judge, self._tally, place)
+        asked, pieces = int(judge.cls.request.values[place]), self._pieces
+        in_pieces = asked and pieces.free >= asked * waiting and pieces.when_empty >= waiting
+        return reasons.FRAGMENTATION if in_pieces and pieces.there < waiting else ""
 
 
-def _blockers(judge: Judge, tally: Tally, pairs: Iterable[tuple[int, int]]) -> list[Blocker]:
+_MANY_LINES: Final = 1024
+"""A report on more lines is told at once: where hardly two nodes are alike, keeping lines until somebody asks takes more
+memory than it saves time."""
+_BY_OTHERS: Final = {
+    reasons.OUTRANKED: "it would have fitted when the session opened; jobs before it took the room",
+    reasons.FRAGMENTATION: "enough {resource} is free together, but in pieces that are too small",
+}
+
+
+class Pieces(NamedTuple):
+    """What the open nodes have of one resource: all that is `free`, and how often there is as much as a task asks."""
+
+    free: int
+    there: int
+    when_empty: int
+
+
+def _pieces(judge: Judge, tally: Tally, place: int) -> Pieces:
+    whole, states, nodes = judge.room.states.whole, tally.states[tally.open], tally.nodes[tally.open]
+    asked = int(judge.cls.request.values[place]) or 1
+    free = np.maximum(whole.free[place][states], 0)
+    return Pieces(
+        int((free * nodes).sum()), int((free // asked * nodes).sum()),
+        int((whole.cells.alloc[place][states] // asked * nodes).sum()),
+    )  # fmt: skip
+
+
+def _blockers(judge: Judge, tally: Tally, pairs: Counts) -> list[Blocker]:
     """Every check that is alone on some node."""
     found = []
-    cells = judge.table.states.since(0)
+    free_of = judge.room.states.whole.free
     for code, nodes in pairs:
         failed = judge.meaning.failed(code)
         if len(failed) != 1:
@@ -92,7 +210,7 @@ def _blockers(judge: Judge, tally: Tally, pairs: Iterable[tuple[int, int]]) -> l
         if not places:
             found.append(Blocker(failed[0], nodes, row=int(first.min())))
             continue
-        free = cells.free(places[0])[tally.states[alone]]
+        free = free_of[places[0]][tally.states[alone]]
         asked, most = int(judge.cls.request.values[places[0]]), int(free.max())
         row = int(first[free == most].min())
         found.append(Blocker(failed[0], nodes, places[0], asked - most, asked, row))
@@ -102,8 +220,13 @@ def _blockers(judge: Judge, tally: Tally, pairs: Iterable[tuple[int, int]]) -> l
 # --- which reason leads ---------------------------------------------------------------------------------------------------
 
 
-def _leading(session: Session, judge: Judge, tally: Tally, pairs: list[tuple[int, int]]) -> Why:
-    meaning, total = judge.meaning, tally.total
+_COULD_HOLD: Final = -2
+_TOGETHER: Final = -1
+"""What `_too_large` says instead of a place."""
+
+
+def _leading(judge: Judge, tally: Tally, pairs: Counts, within: Within) -> Why:
+    meaning, total, axis = judge.meaning, tally.total, judge.table.axis
     wanted, opened = _wanted(meaning, pairs)
     if not total:
         return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
@@ -116,16 +239,14 @@ def _leading(session: Session, judge: Judge, tally: Tally, pairs: list[tuple[int
     place, check = _most(meaning, opened)
     if place < 0:
         return Why(check.reason, message=_says(meaning, pairs, total))
-    name = session.axis.names[place]
-    detail = "" if _could_hold(judge, tally) else "never_fits"
-    asked = session.axis.whole(place, judge.cls.request.values[place])
-    return Why(
-        reasons.INSUFFICIENT_RESOURCE, detail, name if not detail else _too_large(judge, tally, name),
-        message=_says(meaning, pairs, total), asked=asked,
-    )  # fmt: skip
+    large = _too_large(judge, tally, within)
+    name = axis.names[large if large >= 0 else place]
+    detail = "" if large == _COULD_HOLD else "never_fits"
+    asked = axis.whole(place, judge.cls.request.values[place])
+    return Why(reasons.INSUFFICIENT_RESOURCE, detail, name, message=_says(meaning, pairs, total), asked=asked)
 
 
-def _wanted(meaning: codes_.Codes, pairs: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _wanted(meaning: codes_.Codes, pairs: Counts) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Of the counted nodes those that the task wants, and of these the open ones."""
     wanted = [pair for pair in pairs if reasons.NODE_AFFINITY not in meaning.reasons(pair[0])]
     return wanted, [pair for pair in wanted if meaning.reasons(pair[0]).isdisjoint(_OBSTACLES)]
@@ -154,62 +275,33 @@ def _most(meaning: codes_.Codes, opened: list[tuple[int, int]]) -> tuple[int, Ch
     return places.get(check, -1), check
 
 
-def _could_hold(judge: Judge, tally: Tally) -> bool:
-    """Whether some open node could hold the task if it were empty."""
-    alloc, able = judge.table.states.since(0).alloc, tally.open
+def _too_large(judge: Judge, tally: Tally, within: Within) -> int:
+    """Whether some open node could hold the task if it were empty; if not, the place of the resource of which none has
+    enough, extended ones first, or that they only have not enough together. Of all nodes it is the same for a session."""
+    if within is not None:
+        return _largest(judge, tally)
+    if judge.large is None:
+        judge.large = _largest(judge, tally)
+    return judge.large
+
+
+def _largest(judge: Judge, tally: Tally) -> int:
+    alloc, opened = judge.room.states.whole.cells.alloc, tally.states[tally.open]
+    able: Bools = np.ones(len(opened), dtype=np.bool_)
     for place, amount in judge.needs:
-        able = able & (alloc[place][tally.states] >= amount)
-    return bool(able.any())
-
-
-def _too_large(judge: Judge, tally: Tally, otherwise: str) -> str:
-    """The resource of which no open node has enough even when empty, extended ones first."""
-    alloc, opened = judge.table.states.since(0).alloc, tally.states[tally.open]
+        able &= alloc[place][opened] >= amount
+    if able.any():
+        return _COULD_HOLD
     for place, amount in sorted(judge.needs, key=lambda need: (need[0] <= MEMORY, need[0])):
         if len(opened) and int(alloc[place][opened].max()) < amount:
-            return judge.table.axis.names[place]
-    return otherwise
-
-
-def _by_others(session: Session, task: Task, judge: Judge, within: Within, report: Report) -> Why | None:
-    """A shortage that is not of this class alone: room that jobs before it took in this session, or room in pieces."""
-    why, job = report.why, task.job
-    place = session.axis.index.get(why.resource)
-    if why.reason != reasons.INSUFFICIENT_RESOURCE or why.detail or job is None or place is None:
-        return None
-    waiting = sum([1 for each in job.pending() if each.cls is judge.cls and each.open])
-    placed = sum([1 for state in _GIVEN for each in job.by_status[state].values() if each.cls is judge.cls])
-    known = report.others.get((waiting, placed))
-    if known is None:
-        known = report.others[waiting, placed] = _other_reason(session, judge, within, place, waiting, placed)
-    if not known:
-        return None
-    text = _BY_OTHERS[known].format(resource=why.resource)
-    return msgspec.structs.replace(why, reason=known, message=f"{text}; {why.message}")
-
-
-_GIVEN: Final = (status.ALLOCATED, status.PIPELINED)
-_BY_OTHERS: Final = {
-    reasons.OUTRANKED: "it would have fitted when the session opened; jobs before it took the room",
-    reasons.FRAGMENTATION: "enough {resource} is free together, but in pieces that are too small",
-}
-
-
-def _other_reason(session: Session, judge: Judge, within: Within, place: int, waiting: int, placed: int) -> str:
-    opened = judge.fixed == 0 if within is None else (judge.fixed == 0) & within
-    if judge.places(session.opening, within) >= waiting + placed:
-        return reasons.OUTRANKED
-    asked = int(judge.cls.request.values[place])
-    free = np.maximum(session.nodes.settle().free(place)[opened], 0)
-    alloc = session.nodes.alloc[place][opened]
-    in_pieces = asked and free.sum() >= asked * waiting and (alloc // asked).sum() >= waiting
-    return reasons.FRAGMENTATION if in_pieces and (free // asked).sum() < waiting else ""
+            return place
+    return _TOGETHER
 
 
 # --- in words ---------------------------------------------------------------------------------------------------------------
 
 
-def _says(meaning: codes_.Codes, pairs: list[tuple[int, int]], total: int) -> str:
+def _says(meaning: codes_.Codes, pairs: Counts, total: int) -> str:
     """Every failing check with its number of nodes; one node may count in several."""
     counts: dict[str, int] = {}
     for code, nodes in pairs:

@@ -90,6 +90,7 @@ class Session:
         self._overused = _flat(self._asked["overused"])
         self._before_filter = _flat(self._asked["before_filter"])
         self.places_together = points.places_together(self.tiers, self._asked["before_filter"])
+        self.steady = points.steady(self.tiers)
         self._missing = _flat(self._asked["job_missing"])
         self._allocatable_together = _flat(self._asked["allocatable_together"])
         self._on_allocated_together = _flat(self._asked["allocated_together"])

@@ -39,6 +39,7 @@ class Statement:
         self.session = session
         self.dry = dry
         self.operations: list[Operation] = []
+        self._began = session.nodes.moment, session.nodes.changed
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -81,7 +82,8 @@ class Statement:
 
     def discard(self) -> None:
         """Undoes everything, last first. All is then as it was, so for orders nothing was released."""
-        releases = self.session.releases
+        releases, steps = self.session.releases, len(self.operations)
+        evicted = any(each.kind == EVICT for each in self.operations)
         together = self.session.undoes_together
         while self.operations:
             equal = self._last_equal() if together else 1
@@ -92,6 +94,8 @@ class Statement:
                 operation = self.operations.pop()
                 _UNDO[operation.kind](self, operation)
         self.session.releases = releases
+        if steps and not evicted:
+            self.session.nodes.undone(*self._began, steps)
 
     def _last_equal(self) -> int:
         """How many of the last operations gave equal tasks of one job free room."""

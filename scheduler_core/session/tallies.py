@@ -2,7 +2,7 @@
 
 Nodes in one state (`model.states`) with equal fixed failures are alike to every question about a refusal, so they are one
 line of a tally, with their number and the first of them. A fleet of thousands of nodes has some hundred lines. While no node
-changes, all classes that wish alike are counted on the same tally.
+changes, all classes that wish alike are counted on the same lines, and those that fail alike in all states have one count.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ import numpy.typing as npt
 from scheduler_core.model.cells import Bools, Codes, Ints
 
 if TYPE_CHECKING:
+    from scheduler_core.session.codes import Kinds
     from scheduler_core.session.judging import Judge, Within
 
 _LUT_MOST = 1 << 17
 """Up to so many different numbers lines are found by a table, above by sorting."""
+
+
+Counts = tuple[tuple[int, int], ...]
+"""(code, nodes), most nodes first."""
 
 
 class Tally(NamedTuple):
@@ -32,12 +37,12 @@ class Tally(NamedTuple):
     first: Ints
     total: int
 
-    def histogram(self) -> list[tuple[int, int]]:
-        """(code, nodes), most nodes first."""
+    def histogram(self) -> Counts:
+        """The nodes by the code of all that fails."""
         found: dict[int, int] = {}
         for code, nodes in zip(self.codes.tolist(), self.nodes.tolist(), strict=True):
             found[code] = found.get(code, 0) + nodes
-        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        return _most_first(found)
 
     @property
     def open(self) -> Bools:
@@ -46,31 +51,51 @@ class Tally(NamedTuple):
         return found
 
 
-class _Lines(NamedTuple):
-    """The lines of one moment of the table; `changed` is which."""
+class Told(NamedTuple):
+    """All nodes at one moment as they stand to a class: their lines, and how many nodes have which code."""
 
-    changed: int
+    tally: Tally
+    counts: Counts
+
+
+class _Lines(NamedTuple):
+    """All nodes at one moment of the table, for classes with equal fixed failures; `moment` says which.
+
+    Columns as in a tally; `kinds` is which of the different fixed codes a line has, `values` these codes by kind.
+    """
+
+    moment: int
     states: Ints
+    kinds: Ints
+    values: Codes
     fixed: Codes
     nodes: Ints
     first: Ints
 
+    def told(self, total: int, failing: Kinds) -> Told:
+        """How they stand to a class, given what fails for it in each state."""
+        kinds = len(self.values)
+        numbers = failing.of[self.states] * np.int64(kinds) + self.kinds
+        nodes = np.bincount(numbers, self.nodes)
+        found: dict[int, int] = {}
+        for number in np.flatnonzero(nodes).tolist():
+            code = failing.codes.item(number // kinds) | self.values.item(number % kinds)
+            found[code] = found.get(code, 0) + int(nodes.item(number))
+        codes = failing.codes[failing.of[self.states]] | self.fixed
+        return Told(Tally(self.states, self.fixed, codes, self.nodes, self.first, total), _most_first(found))
+
 
 class Tallies:
-    """The tallies of a session; kept for each set of fixed failures until a node changes."""
+    """The tallies of a session; lines are kept for each set of fixed failures until a node changes."""
 
     def __init__(self) -> None:
         self._kinds: dict[int, tuple[Codes, Codes, Ints]] = {}
         self._lines: dict[int, _Lines] = {}
+        self._told: dict[tuple[int, tuple[int, ...], bytes], Told] = {}
+        self._told_at = -1
 
     def of(self, judge: Judge, codes: Codes, within: Within) -> Tally:
         """How all nodes (`within`: these) stand to a class, of which the rows have these codes."""
-        if codes is judge.codes and within is None:
-            lines = self._whole(judge)
-            return Tally(
-                lines.states, lines.fixed, judge.room.codes[lines.states] | lines.fixed, lines.nodes, lines.first,
-                len(judge.table),
-            )  # fmt: skip
         rows = np.arange(len(codes)) if within is None else np.flatnonzero(within)
         values, kinds = np.unique(codes[rows], return_inverse=True)
         fixed, of_row = self._kinds_of(judge.fixed)
@@ -82,13 +107,27 @@ class Tallies:
             found % count, fixed[rest % len(fixed)], values[rest // len(fixed)], nodes, rows[first], len(rows)
         )  # fmt: skip
 
-    def _whole(self, judge: Judge) -> _Lines:
+    def of_all(self, judge: Judge) -> Told:
+        """How all nodes stand to a class that has just looked; the same for classes to which they stand alike."""
+        room, moment = judge.room, judge.table.moment
+        if self._told_at != moment:
+            self._told.clear()
+            self._told_at = moment
+        key = (id(judge.fixed), room.bits, room.failed.tobytes())
+        found = self._told.get(key)
+        if found is None:
+            found = self._told[key] = self._lines_of(judge).told(len(judge.table), room.kinds)
+        return found
+
+    def _lines_of(self, judge: Judge) -> _Lines:
         table = judge.table
         lines = self._lines.get(id(judge.fixed))
-        if lines is None or lines.changed != table.changed:
-            fixed, of_row = self._kinds_of(judge.fixed)
-            found, nodes, first = _lines(table.state * len(fixed) + of_row, table.states.count * len(fixed))
-            lines = _Lines(table.changed, found // len(fixed), fixed[found % len(fixed)], nodes, first)
+        if lines is None or lines.moment != table.moment:
+            values, of_row = self._kinds_of(judge.fixed)
+            most = table.states.block.shape[1]
+            found, nodes, first = _lines(of_row * most + table.state, len(values) * most)
+            kinds = found // most
+            lines = _Lines(table.moment, found - kinds * most, kinds, values, values[kinds], nodes, first)
             self._lines[id(judge.fixed)] = lines
         return lines
 
@@ -99,6 +138,10 @@ class Tallies:
             values, of_row = np.unique(fixed, return_inverse=True)
             found = self._kinds[id(fixed)] = (fixed, values, of_row)  # the column stays, so its id stays its own
         return found[1], found[2]
+
+
+def _most_first(found: dict[int, int]) -> Counts:
+    return tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _lines(numbers: Ints, bound: int) -> tuple[Ints, Ints, Ints]:

@@ -1,12 +1,13 @@
 """Decisions of a session as records."""
 
-import msgspec
+import copy
 
 from pipeline.records import codec, reasons
 from pipeline.records.decisions import Decision, FailureSet
 from pipeline.records.jobs import JobRef
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
+from scheduler_core.model.refusal import Refusal
 from tests.support import scheduler_worlds as worlds
 
 REF = JobRef("Job", "ns", "train", "uid-1")
@@ -101,9 +102,8 @@ def test_tasks_that_were_refused_alike_are_told_once_even_if_nodes_were_asked_fo
     (job,) = session.jobs.values()
     (refusal,) = {id(each): each for each in job.refusals.values()}.values()
     for task in job.pending():
-        job.refusals[task.uid] = msgspec.structs.replace(
-            refusal, task=task, report=msgspec.structs.replace(refusal.report)
-        )
+        report = copy.copy(refusal.report)
+        job.refusals[task.uid] = Refusal(task, None, report, refusal.placed, alike=refusal.alike)
     assert decisions.of_session(session, "shadow") == together
     assert sum(each.task is not None for each in together) == 1
 

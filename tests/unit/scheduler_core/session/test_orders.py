@@ -3,8 +3,10 @@
 import heapq
 import random
 
+import pytest
+
 from scheduler_core.model.tasks import _number_in
-from scheduler_core.session.orders import LiveHeap
+from scheduler_core.session.orders import Heap, Line, LiveHeap
 
 
 def live(items, key):
@@ -40,6 +42,53 @@ def test_pushing_one_moves_those_on_its_way():
     place["a"], place["b"] = 0, 5
     heap.push("a")
     assert [heap.pop() for _ in range(3)] == ["a", "c", "b"]
+
+
+class Place:
+    """What a heap knows of a session: whether anything was released."""
+
+    releases = 0
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_putting_back_what_was_taken_last_and_taking_the_next_is_one_step_or_two(seed):
+    r = random.Random(seed)
+    place = {name: (r.randrange(4), name) for name in "abcdef"}
+    session = Place()
+    one, other = (Heap(session, place.__getitem__, place) for _ in range(2))
+    taken = one.take()
+    assert taken == other.pop()
+    for _ in range(20):
+        if r.random() < 0.5:
+            place[taken] = (r.randrange(4), taken)
+        if r.random() < 0.2:
+            moved = r.choice("abcdef")
+            place[moved] = (r.randrange(4), moved)
+            session.releases += r.randrange(2)
+        other.push(taken)
+        taken = one.next(taken)
+        assert taken == other.pop()
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_line_is_a_heap_in_which_only_what_was_taken_and_a_release_change_places(seed):
+    r = random.Random(seed)
+    place = {name: (r.randrange(4), name) for name in "abcdef"}
+    session = Place()
+    line, heap = Line(session, place.__getitem__, place), Heap(session, place.__getitem__, place)
+    while len(line):
+        taken = line.pop()
+        assert taken == heap.pop()
+        if r.random() < 0.7:
+            place[taken] = (r.randrange(4), taken)
+            for each in (line, heap):
+                each.push(taken)
+        if r.random() < 0.1:
+            moved = r.choice("abcdef")
+            place[moved] = (r.randrange(4), moved)
+            session.releases += 1
+    assert not len(heap)
+    assert line.take() is None
 
 
 def test_a_number_in_a_name_has_64_bits():

@@ -22,7 +22,8 @@ BACK = worlds.policy(
 TRACES = {
     ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "_settled"),
     ("States", "block"), ("States", "count"), ("States", "_numbers"), ("States", "_rows"), ("States", "_shifts"),
-    ("Shift", "after"), ("Room", "known"), ("Room", "rank"), ("Room", "fits"), ("Room", "_coded"), ("Room", "_codes"),
+    ("States", "_whole"), ("NodeTable", "_again"),
+    ("Shift", "after"), ("Room", "known"), ("Room", "rank"), ("Room", "fits"), ("Room", "_failed"), ("Room", "_codes"),
     ("Columns", "known"), ("Judge", "_seen"), ("Session", "releases"),
     ("Relations", "_carried"), ("Relations", "_selectors"), ("Relations", "_label_classes"), ("Task", "label_class"),
     ("Job", "opening_allocated"), ("Task", "last"), ("LastPlace", "status"), ("LastPlace", "row"), ("LastPlace", "evicted"),
@@ -76,6 +77,31 @@ def test_a_discarded_statement_leaves_the_session_as_it_was(r, steps):
     assert whole_state.differences(before, state_of(session)) <= TRACES
     assert not session.binds
     assert not session.evictions
+
+
+@settings(max_examples=80, deadline=None)
+@given(r=st.randoms(use_true_random=False), steps=st.integers(1, 6))
+def test_when_all_was_undone_and_nobody_was_to_go_the_moment_of_before_has_come_again(r, steps):
+    session = scheduling.open_session(worlds.world(r), worlds.DEFAULT, 0, plugins.ALL)
+    nodes = session.nodes
+    moment, state = nodes.moment, nodes.state.tolist()
+    statement = Statement(session)
+    done = do_anything(r, session, statement, steps)
+    evicted = any(each.kind == "evict" for each in statement.operations)
+    assert nodes.moment == nodes.changed
+    statement.discard()
+    assert (nodes.moment == moment) == (not evicted or not done)
+    assert evicted or nodes.state.tolist() == state
+
+
+def test_what_another_did_meanwhile_keeps_the_moment_from_coming_again():
+    session = scheduling.open_session(worlds.world(random.Random(1)), worlds.DEFAULT, 0, plugins.ALL)
+    one, other = [task for job in session.jobs.values() for task in job.pending()][:2]
+    undone, stays = Statement(session), Statement(session)
+    undone.allocate(one, 0)
+    stays.allocate(other, 0)
+    undone.discard()
+    assert session.nodes.moment == session.nodes.changed
 
 
 @pytest.mark.parametrize("seed", range(40))

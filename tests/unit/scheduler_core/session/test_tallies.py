@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scheduler_core import plugins, scheduling
-from scheduler_core.session import tallies
+from scheduler_core.session import codes, tallies
 from tests.support import scheduler_worlds as worlds
 
 
@@ -37,10 +37,13 @@ def test_lines_are_the_rows_put_together(most, monkeypatch):
             judge = session.judges.of(cls)
             within = np.array([r.random() < 0.5 for _ in range(nodes)], dtype=np.bool_)
             other = judge.codes | np.array([r.choice([0, 1 << 20]) for _ in range(nodes)], dtype=np.uint64)
-            for codes, some in ((judge.codes, None), (judge.codes, within), (other, None), (other, within)):
-                tally = judge.meaning.tallies.of(judge, codes, some)
-                assert by_lines(tally) == by_rows(judge, codes, some)
+            for column, some in ((judge.codes, None), (judge.codes, within), (other, None), (other, within)):
+                tally = judge.meaning.tallies.of(judge, column, some)
+                assert by_lines(tally) == by_rows(judge, column, some)
                 assert sum(number for _, number in tally.histogram()) == tally.total
+            whole, counts = judge.meaning.tallies.of_all(judge)
+            assert by_lines(whole) == by_rows(judge, judge.codes, None)
+            assert counts == whole.histogram()
 
 
 def test_a_tally_is_made_anew_when_a_node_has_changed():
@@ -49,8 +52,19 @@ def test_a_tally_is_made_anew_when_a_node_has_changed():
     )
     task = next(each for each in session.snapshot.tasks.values() if each.row < 0 and each.cls.items)
     judge = session.judges.of(task.cls)
-    before = by_lines(judge.meaning.tallies.of(judge, judge.codes, None))
+    known, _ = judge.meaning.tallies.of_all(judge)
+    before = by_rows(judge, judge.codes, None)
     session.nodes.hold(0, task)
     judge.look()
-    after = by_lines(judge.meaning.tallies.of(judge, judge.codes, None))
-    assert after == by_rows(judge, judge.codes, None) != before
+    after, counts = judge.meaning.tallies.of_all(judge)
+    assert by_lines(after) == by_rows(judge, judge.codes, None) != before
+    assert by_lines(known) == before, "what was counted before stays as it was"
+    assert counts == after.histogram()
+
+
+def test_more_checks_than_a_byte_has_bits_are_counted_too():
+    bits = tuple(1 << at for at in range(12))
+    failed = np.array([[(place >> at & 1) == 1 for place in range(4096)] for at in range(12)])
+    for some in (slice(0, 8), slice(0, 12)):
+        kinds = codes.kinds(bits[some], failed[some])
+        assert kinds.codes.take(kinds.of).tolist() == [place & ((1 << some.stop) - 1) for place in range(4096)]
