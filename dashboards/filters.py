@@ -148,6 +148,12 @@ def job_name(text: str) -> str:
     return text
 
 
+def is_called(text: str, kind: str, namespace: str, name: str) -> bool:
+    """Whether the job is NAME, KIND/NAME (the kind in any case) or NAMESPACE/NAME."""
+    before, slash, last = text.rpartition("/")
+    return name == last and (not slash or before.lower() == kind.lower() or before == namespace)
+
+
 def language(text: str) -> str:
     """The language that was asked for: `zh`, `zh-CN`, `en_US`. Raises BadUsage for one there are no words for."""
     return one_of("lang", re.split("[-_]", text.lower())[0], words.LANGUAGES)

@@ -17,14 +17,13 @@ from collector.replay.recording import Recording
 from collector.settings import Settings
 from collector.watch.live import Live
 from pipeline import clock
-from pipeline.cli import progress, replays
+from pipeline.cli import progress, replays, times
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import BadUsage, Terminal, Transient, Unreachable, UserError
+from pipeline.errors import Terminal, Transient, Unreachable, UserError
 from pipeline.kubeapi.client import Client
 from pipeline.kubeapi.credentials import Credentials
 from pipeline.process import data_folder, deaths
-from pipeline.records import sla
 from pipeline.telemetry import logs
 
 _TURN_S = 0.2
@@ -67,7 +66,7 @@ def record(folder: Path, duration: str | None, loaded: Loaded) -> int:
     """
     settings = loaded.of(Settings)
     logs.setup(loaded.ground.log, cluster=loaded.ground.cluster.name)
-    for_s = _seconds(duration)
+    for_s = float("inf") if duration is None else times.duration_ms(duration, "--for") / 1000
     kinds = app.kinds(settings)
     client = Client(Credentials(settings.kubeconfig, settings.context), app.CONNECTIONS)
     live = Live(client, kinds, app.options(settings))
@@ -110,15 +109,6 @@ def _listen(live: Live, recorder: Recorder, until_s: float, stop: threading.Even
             recorder.take(*told)
     finally:
         live.stop(0.0)
-
-
-def _seconds(duration: str | None) -> float:
-    if duration is None:
-        return float("inf")
-    try:
-        return sla.parse_duration_ms(duration) / 1000
-    except ValueError as error:
-        raise BadUsage(f"--for {duration}: {error}", fix="Write a duration such as 30s or 10m.") from None
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboards.asking import columns
 from dashboards.asking.source import Answer, Source
-from dashboards.filters import MOST_KNOWN, Filters, Wanted
+from dashboards.filters import MOST_KNOWN, Filters, Wanted, is_called
 from pipeline.cli import output, terminal, times
 from pipeline.errors import CheckFailed, NotFound
 from pipeline.records import words
@@ -63,8 +63,9 @@ def render(
 
 def called(names: list[str], ask: Callable[[int, str | None], Answer], limit: int, lang: str) -> list[dict[str, Any]]:
     """The jobs of a list that are called so, each by one of the names. Raises NotFound if one of them is nobody's."""
-    rows = [row for row in pages(ask, limit, lang) if not names or any(_is_called(row["job"], name) for name in names)]
-    missing = [name for name in names if not any(_is_called(row["job"], name) for row in rows)]
+    known = pages(ask, limit, lang)
+    rows = [row for row in known if not names or any(_is_called(row, name) for name in names)]
+    missing = [name for name in names if not any(_is_called(row, name) for row in rows)]
     if missing:
         raise NotFound(f"there is no job {' and no job '.join(missing)}", fix="`kube-collector jobs` lists the others.")
     return rows
@@ -142,7 +143,6 @@ def range_ms(source: Source, filters: Filters, from_: str | None, to: str | None
     )
 
 
-def _is_called(job: dict[str, Any], text: str) -> bool:
-    """Whether the job is NAME, KIND/NAME (the kind in any case) or NAMESPACE/NAME."""
-    before, slash, name = text.rpartition("/")
-    return job["name"] == name and (not slash or before.lower() == job["kind"].lower() or before == job["namespace"])
+def _is_called(row: dict[str, Any], text: str) -> bool:
+    job = row["job"]
+    return is_called(text, job["kind"], job["namespace"], job["name"])

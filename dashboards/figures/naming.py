@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from dashboards.figures import unknown
 from dashboards.figures.asked import Asked
-from dashboards.filters import Filters, Named, Wanted, literal
+from dashboards.filters import Filters, Named, Wanted, is_called, literal
 from dashboards.waits import Row
 from pipeline.config.suggest import closest
 from pipeline.errors import BadUsage, NotFound
@@ -62,12 +62,10 @@ def _called(asked: Asked, job: Wanted) -> list[Row]:
 
 
 def _is_meant(row: Row, job: Wanted) -> bool:
-    """Whether kind and namespace are those that stand before the name, or beside it; the kind in any case."""
-    before, slash, _ = job.text.rpartition("/")
-    kind = (row["job_kind"] or "").lower()
-    return (not slash or before.lower() == kind or before == row["namespace"]) and (
-        not job.kind or job.kind.lower() == kind
-    )
+    """Whether it is called so, and of the kind that stands beside the name, if one does."""
+    kind = row["job_kind"] or ""
+    called = is_called(job.text, kind, row["namespace"] or "", row["job_name"] or "")
+    return called and (not job.kind or job.kind.lower() == kind.lower())
 
 
 def _advice(asked: Asked, job: Wanted) -> str:

@@ -75,12 +75,12 @@ def duration(ms: int | None) -> str:
     return sla.format_duration_ms(whole)
 
 
-def duration_ms(text: str) -> int:
-    """Milliseconds of a duration in Go's form. Raises BadUsage."""
+def duration_ms(text: str, option: str) -> int:
+    """Milliseconds of a duration in Go's form, as typed behind an option. Raises BadUsage."""
     try:
         return sla.parse_duration_ms(text)
     except ValueError as error:
-        raise BadUsage(str(error), fix="Write a duration such as 90s, 30m or 1h30m.") from None
+        raise BadUsage(f"{option} {text}: {error}", fix="Write a duration such as 90s, 30m or 1h30m.") from None
 
 
 def _calendar(text: str, zone: tzinfo | None) -> int:

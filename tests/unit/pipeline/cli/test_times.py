@@ -91,9 +91,10 @@ def test_durations_have_gos_form_without_needless_digits(ms: int | None, text: s
 
 
 def test_a_typed_duration_is_gos_or_bad_usage() -> None:
-    assert times.duration_ms("1h30m") == 5_400_000
-    with pytest.raises(BadUsage, match="unknown unit 'd'"):
-        times.duration_ms("7d")
+    assert times.duration_ms("1h30m", "--for") == 5_400_000
+    with pytest.raises(BadUsage, match="unknown unit 'd'") as refused:
+        times.duration_ms("7d", "--for")
+    assert refused.value.what.startswith("--for 7d: ")
 
 
 @pytest.mark.parametrize(
