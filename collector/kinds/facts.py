@@ -44,11 +44,11 @@ class Waiter(msgspec.Struct, gc=False):
 class FactBook:
     """Nodes, queues, tenants, and all that wait for them."""
 
-    def __init__(self, tenant_label: str, interval_ms: int) -> None:
+    def __init__(self, tenant_label: str, interval_ms: int, claim_exists: Callable[[str, str], bool]) -> None:
+        """`claim_exists` says of a namespace and a name whether a device claim is there, or nothing is known of claims."""
         self.placement = Placement()
         self.queues = Queues(tenant_label)
-        self.claim_exists: Callable[[str, str], bool] = lambda namespace, name: True
-        """Whether a device claim is there, or nothing is known of claims."""
+        self._claim_exists = claim_exists
         self._interval_ms = interval_ms
         self._waiters: dict[str, Waiter] = {}
         self._of_jobs: dict[str, None] = {}
@@ -198,7 +198,7 @@ class FactBook:
         namespace = waiter.known.namespace if waiter.of_job else None
         queue = waiter.queue if waiter.of_job else None
         within = waiter.known.namespace
-        missing = any(not self.claim_exists(within, name) for name in waiter.claims)
+        missing = any(not self._claim_exists(within, name) for name in waiter.claims)
         key = (None if place is None else place.wants.key, queue, namespace, missing)
         told = self._told.get(key)
         if told is None:

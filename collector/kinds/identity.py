@@ -49,6 +49,8 @@ class Listing(Enum):
 
 LISTED: Final = Listing.LISTED
 ABSENT: Final = Listing.ABSENT
+CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
+"""Group and kind of a claim for devices."""
 
 
 class Identity:
@@ -110,6 +112,10 @@ class Identity:
         return self._names.get((group, kind), {}).get(namespace, {}).get(name)
 
     # what leads where
+
+    def claim_exists(self, namespace: str, name: str) -> bool:
+        """Whether a claim for devices is there, or nothing is known of claims."""
+        return self.listing.get(CLAIM) is not LISTED or self.named(*CLAIM, namespace, name) is not None
 
     def link(self, known: Known, links: tuple[Link, ...]) -> Lineage | None:
         """Puts an object under its links; None if nothing leads up from it."""

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
 from collector.kinds.base import LINK, Kind
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook, Told
-from collector.kinds.identity import LISTED, Identity, Listing
+from collector.kinds.identity import CLAIM, LISTED, Identity, Listing
 from collector.kinds.known import Known
 from collector.kinds.lineage import Lineage
 from collector.kinds.projection import Sight
 from collector.kinds.writing import Writer
 from pipeline.records.envelope import Record
 from pipeline.records.jobs import JobRef, is_placeholder
-
-_CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
 
 
 class Intake:
@@ -43,7 +40,6 @@ class Intake:
         self.writer = writer
         self._wait_ms = wait_ms
         self._waiting: dict[Lineage, None] = {}
-        facts.claim_exists = self._claim_exists
 
     def take(self, sight: Sight) -> None:
         """One state of one object."""
@@ -292,14 +288,9 @@ class Intake:
 
     # facts
 
-    def _claim_exists(self, namespace: str, name: str) -> bool:
-        if self.identity.listing.get(_CLAIM) is not LISTED:
-            return True
-        return self.identity.named(*_CLAIM, namespace, name) is not None
-
     def _tell_claimed(self, known: Known, received_ms: int) -> None:
         """A device claim came or is gone: those that name it are told."""
-        if (known.kind.group, known.kind.kind) == _CLAIM:
+        if (known.kind.group, known.kind.kind) == CLAIM:
             self._tell(self.facts.claimed(known.namespace, known.name), received_ms)
 
     def _learn(self, sight: Sight) -> None:

@@ -60,10 +60,10 @@ class Mirror:
 
     def __init__(self, cluster: str, source: str, options: MirrorOptions) -> None:
         wait_ms = options.identity_wait_ms
-        facts = FactBook(options.tenant_label, options.facts_interval_ms)
         self._limits = options.limits
         self._stages = Stages(options.kinds, options.namespaces)
         self._identity = Identity(options.kinds)
+        facts = FactBook(options.tenant_label, options.facts_interval_ms, self._identity.claim_exists)
         self._intake = Intake(Writer(cluster, source), self._identity, facts, wait_ms)
         self._reports = Reports(self._intake, wait_ms)
         self._lists = Lists(self._intake, self._reports)

@@ -197,7 +197,7 @@ class Live:
 
     def _run(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
-        self._threads.append(thread)
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]  # joined by another meanwhile
         thread.start()
 
 

@@ -64,7 +64,7 @@ class Trouble:
             return self._relist(Why.AHEAD if problem.ahead else Why.EXPIRED)
         if self._action is None:
             self._since_s = now_s
-        is_news = self._is_news(action, now_s)
+        is_news = self._note(action, now_s)
         if action is Action.REFRESH_TOKEN and not self._token_refreshed:
             self._token_refreshed = True
             return Step(action, 0.0, self._attempts, is_news)
@@ -91,7 +91,8 @@ class Trouble:
     def _attempts(self) -> int:
         return self._away.attempts + self._failing.attempts + self._refusing.attempts
 
-    def _is_news(self, action: Action, now_s: float) -> bool:
+    def _note(self, action: Action, now_s: float) -> bool:
+        """Remembers how it failed; whether that is news now."""
         if action is not self._action:
             self._action, self._action_since_s, self._is_told = action, now_s, False
         may_pass = action in _REFUSALS and self._has_worked
