@@ -44,7 +44,7 @@ class Written:
     """A log that a test writes: `add(n)` appends n further pods, durably."""
 
     def __init__(self, directory: Path) -> None:
-        self.writer = LogWriter(directory, options=LogOptions(cluster=CLUSTER))
+        self.writer = LogWriter(directory, options=LogOptions(cluster=CLUSTER, min_free_bytes=0))
         self.count = 0
 
     def add(self, count: int) -> None:
