@@ -122,29 +122,16 @@ def jobs(
       kube-collector jobs -n research --phase waiting
       kube-collector jobs train-llama -o yaml
     """
-    from dashboards.asking import columns, listing
-    from dashboards.filters import SORTS, Wanted, job_name
+    from dashboards.asking import job_list
 
-    names = [] if names == ["list"] else list(dict.fromkeys(map(job_name, names or ())))
+    names = job_list.typed(names)
     given = {"namespace": None if everywhere else namespace, "cluster": cluster, "tenant": tenant, "queue": queue,
              "kind": kind, "phase": phase, "sla": sla, "reason": reason}  # fmt: skip
     filters = flags.narrowed(search, **given, name=[name.rpartition("/")[2] for name in names])
-    ours = sort_by is not None and sort_by.removeprefix("-") in SORTS
-    wanted = options.wanted(format_, no_headers, None if ours else sort_by)
+    asked = job_list.Asked(names, filters, uid or "", sort_by, limit)
+    wanted = options.wanted(format_, no_headers, asked.column)
     whom = flags.whom(url, config, sets, lang)
-    narrowing = (filters.tenant, filters.queue, filters.phase, filters.sla, filters.reason, filters.text)
-    alone = len(names) == 1 and len(filters.kind) < 2 and not any(narrowing)
-
-    def once(source: Source) -> None:
-        if alone:
-            job = Wanted(names[0], filters.cluster, filters.namespace, "".join(filters.kind), uid or "")
-            listing.detail(source, job, wanted, utc, whom.lang)
-            return
-        sort = sort_by if ours and sort_by else "-wait"
-        rows = listing.called(names, lambda size, cursor: source.jobs(filters, sort, size, cursor), limit, whom.lang)
-        listing.render(rows, columns.jobs(utc, whom.lang), wanted, whom.lang, columns.name)
-
-    flags.ask(whom, once, watch)
+    flags.ask(whom, lambda source: job_list.show(source, asked, wanted, utc, whom.lang), watch)
 
 
 def violations(

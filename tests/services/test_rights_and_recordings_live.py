@@ -217,7 +217,12 @@ def test_a_recording_of_a_cluster_plays_the_same_jobs_and_the_same_waits(
     assert code == 0, "Ctrl-C is the ordinary end of it"
     assert f" lines in {tmp_path / 'recording'}" in said
 
-    logs = live_log(live), list(replayed.log_of(tmp_path / "recording"))
+    assert_same_waits(team, live_log(live), list(replayed.log_of(tmp_path / "recording")))
+    assert json.loads((tmp_path / "recording" / "manifest.json").read_text())["recorded"]
+
+
+def assert_same_waits(team: str, *logs: list[Logged]) -> None:
+    """Of the scenario's four pods, in the log of the cluster and in that of the recording."""
     truth, played = (waits(log, team) for log in logs)
     seen, heard_again = (arrivals(log, team) for log in logs)
     assert set(truth) == {"before", "first", "second", "third"}
@@ -234,7 +239,6 @@ def test_a_recording_of_a_cluster_plays_the_same_jobs_and_the_same_waits(
     assert {name: row["phase"] for name, row in played.items()} == {
         "before": "scheduled", "first": "scheduled", "third": "scheduled", "second": "cancelled",
     }  # fmt: skip
-    assert json.loads((tmp_path / "recording" / "manifest.json").read_text())["recorded"]
 
 
 class Acting(threading.Thread):
