@@ -45,7 +45,7 @@ FROM (
       ) AS `next_at`
     FROM `node_minute` n
   ) t
-  LEFT JOIN `progress` p ON p.`cluster` = t.`cluster` AND p.`stage` = 'collector'
+  LEFT JOIN `progress` p ON p.`cluster` = t.`cluster` AND p.`stage` = 'loader'
   WHERE t.`gpus` > 0
 ) h
 GROUP BY h.`cluster`, h.`hour`, h.`pool`

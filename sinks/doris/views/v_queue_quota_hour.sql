@@ -45,6 +45,6 @@ FROM (
       ) AS `next_at`
     FROM `queue_minute` q
   ) t
-  LEFT JOIN `progress` p ON p.`cluster` = t.`cluster` AND p.`stage` = 'collector'
+  LEFT JOIN `progress` p ON p.`cluster` = t.`cluster` AND p.`stage` = 'loader'
 ) s
 GROUP BY s.`cluster`, s.`hour`, s.`tenant`, s.`queue`, s.`resource`

@@ -206,7 +206,7 @@ def test_gpus_are_weighted_by_how_long_they_were_free_and_in_which_pieces(load, 
     load(
         _of_node(cluster, 0, "n1", 8), _of_node(cluster, 0, "n2", 3), _of_node(cluster, 0, "n3", 8, open=False),
         _of_node(cluster, 30, "n1", 5), _of_node(cluster, 45, "n2", 0, open=False, gpus=0),
-        progress(cluster, DAY + 120 * MINUTE, stage="collector"),
+        progress(cluster, DAY + 120 * MINUTE, stage="loader"),
     )  # fmt: skip
     (row,) = sql.query("SELECT * FROM `v_gpu_fragmentation_hour` WHERE `cluster` = %s", (cluster,)).dicts()
     found = {name: float(row[name]) for name in ("gpus", "gpus_free", "gpus_free_whole", "gpus_closed", "nodes")}
@@ -219,7 +219,7 @@ def test_gpus_are_weighted_by_how_long_they_were_free_and_in_which_pieces(load, 
 
 def test_of_an_open_hour_only_what_has_passed_counts(load, sql, cluster):
     load(
-        _of_node(cluster, 0, "n1", 8), _of_node(cluster, 10, "n1", 0), progress(cluster, DAY + 20 * MINUTE, stage="collector")
+        _of_node(cluster, 0, "n1", 8), _of_node(cluster, 10, "n1", 0), progress(cluster, DAY + 20 * MINUTE, stage="loader")
     )  # fmt: skip
     (row,) = sql.query("SELECT * FROM `v_gpu_fragmentation_hour` WHERE `cluster` = %s", (cluster,)).dicts()
     assert float(row["gpus_free"]) == pytest.approx(4.0) and row["ms"] == 20 * MINUTE
@@ -234,7 +234,7 @@ def test_a_queue_is_satisfied_by_what_it_had_of_what_it_asked_for_within_its_quo
 
     load(
         of_queue(0, 2.0, 8.0), of_queue(30, 6.0, 6.0), of_queue(0, 1.0, 1.0, "free", None), of_queue(0, 0.0, 0.0, "idle"),
-        progress(cluster, DAY + 90 * MINUTE, stage="collector"),
+        progress(cluster, DAY + 90 * MINUTE, stage="loader"),
     )  # fmt: skip
     found = sql.query("SELECT * FROM `v_queue_quota_hour` WHERE `cluster` = %s", (cluster,)).dicts()
     rows = {row["queue"]: row for row in found}
