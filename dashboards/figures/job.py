@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import structs
 
 from dashboards import answers, decisions, waits
@@ -88,7 +89,12 @@ def _is_said(asked: Asked, row: Row, message: str | None, moment_ms: int) -> boo
     if not message:
         return True
     said = asked.store.rows(
-        "first_said", from_day=row["day"].isoformat(), cluster=row["cluster"], uid=row["job_uid"], message=message
+        "first_said",
+        from_day=row["day"].isoformat(),
+        cluster=row["cluster"],
+        uid=row["job_uid"],
+        message=message,
+        quoted=msgspec.json.encode(message).decode(),  # as it stands in JSON
     )
     return not said or waits.at(said[0]["said_at"]) <= moment_ms
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from dashboards.app import Dashboards
@@ -70,6 +71,31 @@ def test_words_and_figures_that_came_after_the_moment_are_not_told_of_it(page, d
     assert now(f"?at={at(3)}") == (None, 14, 26)
     assert now(f"?at={at(5)}") == ("0/28 nodes are available", 28, 28)
     assert now("") == ("0/28 nodes are available", 28, 28)
+
+
+def test_words_that_stand_in_a_condition_alone_are_not_told_before_it_was_seen(page, doris):
+    """As Kueue's of a Workload."""
+    words = 'couldn\'t assign flavors: "gpu" — 8 more needed'
+    made = Waiting("condition")
+    job = made.job("j")
+    made.wait(job, 0)
+    made.part(job, 1, 0, None, "quota", nodes=3, total_nodes=9, message=words)
+    made.now(10)
+    for minute, message in ((1, "8 more needed"), (4, words), (6, words)):
+        conditions = [{"type": "QuotaReserved", "status": "False", "message": message}]
+        made.add(
+            "object_change", day=DAY_MS, uid="w", object_version=str(minute), job_uid="uid-j", observed_at=at(minute),
+            change="modified", kind="Workload", summary=msgspec.json.encode({"conditions": conditions}).decode(),
+        )  # fmt: skip
+    made.load(doris)
+
+    def now(query):
+        told = page.api(f"/jobs/condition/team-a/Job/j/why{query}")["now"]
+        return told["message"], told["nodes"], told["total_nodes"]
+
+    assert now(f"?at={at(3)}") == (None, None, None)
+    assert now(f"?at={at(5)}") == (words, 3, 9)
+    assert now("") == (words, 3, 9)
 
 
 def test_of_a_part_that_a_scheduler_decided_the_figures_are_those_of_its_decision_at_the_moment(page, doris):
