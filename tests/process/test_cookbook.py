@@ -30,6 +30,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
             return bool(rows[0]["n"] == 2)
 
         poll("all of the recording is loaded", loaded, straight.LIMIT_S)
+        poll("figures came", lambda: running.sql("SELECT 1 FROM node_minute LIMIT 1"), straight.LIMIT_S)
         yield running
 
 
