@@ -85,7 +85,7 @@ def as_known(part: Segment, sees: Scheduler | None, *, is_said: bool) -> Segment
     if is_said and part.evidence != _DECIDED:
         return part
     message = part.message if is_said else None
-    if sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
+    if part.nodes is None or sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
         return structs.replace(part, message=message, nodes=None, total_nodes=None)
     return structs.replace(part, message=message, nodes=sees.nodes, total_nodes=sees.total_nodes)
 
@@ -148,10 +148,13 @@ def _told(wait: JobRow, phase: str, wait_ms: int, end_ms: int, leading: Reason |
 
 
 def _helps(lang: str, now: Now | None, queue: str, sees: Scheduler | None) -> list[str]:
-    """What would end the wait: the scheduler's own words where it speaks of the same reason, else the reason's."""
+    """What would end the wait: the scheduler's own words where it speaks of the same reason, else the reason's.
+
+    Words about nodes are no help where the reason is of the pod itself (a claim that does not exist), whatever node.
+    """
     if now is None:
         return []
-    if sees is not None and sees.reason == now.reason and sees.helps:
+    if sees is not None and sees.reason == now.reason and sees.helps and (now.nodes is not None or sees.nodes is None):
         return sees.helps
     text = words.helps(lang, now.reason, now.detail, now.resource, queue or None)
     return [text] if text else []

@@ -197,8 +197,8 @@ class Live:
 
     def _run(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
-        self._threads = [*(each for each in self._threads if each.is_alive()), thread]  # joined by another meanwhile
-        thread.start()
+        thread.start()  # before it is listed: `stop` joins what is listed, from another thread
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
 
 
 def _failure_of(found: Discovery, group: str) -> str:

@@ -145,6 +145,21 @@ def test_what_the_scheduler_said_helps_comes_before_the_usual_words_if_it_speaks
     ]
 
 
+def test_words_about_nodes_are_no_help_where_the_pod_itself_is_refused():
+    made = Decision(
+        source="shadow", policy="p", session_ms=at(1), kind="attribution", reason="volume", nodes=5, total_nodes=26,
+        helps=("it would fit on 10 nodes if they had the labels that it asks for",),
+    )  # fmt: skip
+    sees = decisions.told("en", decisions.standing([made], START), "q")
+    parts = [part(1, 0, None, "volume", message='persistentvolumeclaim "data" not found')]
+    assert why(wait(), 5, parts, sees=sees).helps == [words.helps("en", "volume", None, None, "vision-a")]
+
+
+    later = part(1, 0, None, "volume", total_nodes=27, message="unbound immediate PersistentVolumeClaims")
+    known = answers.as_known(later, sees, is_said=False)
+    assert (known.message, known.nodes, known.total_nodes) == (None, None, None)
+
+
 def test_a_reason_nobody_can_help_with_gives_no_help():
     assert why(wait(), 5, [part(1, 0, None, "unknown")]).helps == []
 
