@@ -154,7 +154,6 @@ def test_words_about_nodes_are_no_help_where_the_pod_itself_is_refused():
     parts = [part(1, 0, None, "volume", message='persistentvolumeclaim "data" not found')]
     assert why(wait(), 5, parts, sees=sees).helps == [words.helps("en", "volume", None, None, "vision-a")]
 
-
     later = part(1, 0, None, "volume", total_nodes=27, message="unbound immediate PersistentVolumeClaims")
     known = answers.as_known(later, sees, is_said=False)
     assert (known.message, known.nodes, known.total_nodes) == (None, None, None)
