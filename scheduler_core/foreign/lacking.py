@@ -50,7 +50,8 @@ def room(cluster: Cluster, reasons_: Reasons, task: Task, why: Why, alike: int) 
     amount = helps_.amount(axis, place, asked)
     places = f"{alike} places with {amount} free {why.resource} each"
     needed = places if alike > 1 else f"1 place with {amount} free {why.resource}"
-    return (f"it needs {needed}; {there.places} exist; {there.partly} nodes have some free, but too little",)
+    partly = f"; {there.partly} nodes have some free, but too little" if there.partly else ""
+    return (f"it needs {needed}; {there.places} exist{partly}",)
 
 
 def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) -> list[Blocker]:

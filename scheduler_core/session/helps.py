@@ -30,7 +30,9 @@ def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
     short = amount(axis, blocker.place, blocker.short)
     more = f"{short} more {axis.names[blocker.place]}"
     others = f"; {blocker.nodes} nodes lack nothing else" if blocker.nodes > 1 else ""
-    return f"it would fit on node {node} if {more} were free there, or if it asked for that much less{others}"
+    # Of a request that is missing whole nothing would be left to ask for.
+    less = ", or if it asked for that much less" if blocker.short < blocker.asked else ""
+    return f"it would fit on node {node} if {more} were free there{less}{others}"
 
 
 def _number(what: str, nodes: int) -> str:

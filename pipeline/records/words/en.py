@@ -244,6 +244,8 @@ SAID = {
     "free": "it would fit on node {node} if {amount} more {resource} were free there, or if it asked for that much less",
     "free_many": "it would fit on node {node} if {amount} more {resource} were free there, or if it asked for that much less; "
     "{nodes} nodes lack nothing else",
+    "free_all": "it would fit on node {node} if {amount} more {resource} were free there",
+    "free_all_many": "it would fit on node {node} if {amount} more {resource} were free there; {nodes} nodes lack nothing else",
     "lift": "it would fit on node {node} if the node {lifted}",
     "lift_many": "it would fit on {nodes} nodes if they {lifted}",
     "together": "no single change makes it fit; {nodes} of {total} nodes come nearest and fail only: {checks}",
@@ -258,6 +260,8 @@ SAID = {
     "too_large": "no node that it may use has more than {most} {resource}; it asks for {much}",
     "places": "it needs {places} places with {amount} free {resource} each; {exist} exist; {partly} nodes have some free, but too little",
     "place": "it needs 1 place with {amount} free {resource}; {exist} exist; {partly} nodes have some free, but too little",
+    "places_none": "it needs {places} places with {amount} free {resource} each; {exist} exist",
+    "place_none": "it needs 1 place with {amount} free {resource}; {exist} exist",
     "not_bound_anywhere": "the shadow would bind {task} since {seconds} s, the cluster's scheduler does not",
     "not_bound": "the shadow would bind {task} to {node} since {seconds} s, the cluster's scheduler does not",
 }

@@ -242,6 +242,8 @@ LISTS = {
 SAID = {
     "free": "节点 {node} 再空出 {amount} {resource}，或它少申请同样多，就能放下。",
     "free_many": "节点 {node} 再空出 {amount} {resource}，或它少申请同样多，就能放下；有 {nodes} 个节点只缺这一项。",
+    "free_all": "节点 {node} 再空出 {amount} {resource}，就能放下。",
+    "free_all_many": "节点 {node} 再空出 {amount} {resource}，就能放下；有 {nodes} 个节点只缺这一项。",
     "lift": "如果节点 {node} {lifted}，就能放下。",
     "lift_many": "如果{lifted}，有 {nodes} 个节点能放下。",
     "together": "改动任何单独一项都放不下它；{total} 个节点中有 {nodes} 个最接近，障碍只有：{checks}。",
@@ -256,6 +258,8 @@ SAID = {
     "too_large": "它可用的节点最多只有 {most} {resource}；它申请 {much}。",
     "places": "需要 {places} 处各有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点有空闲但不够。",
     "place": "需要一处有 {amount} 空闲 {resource}；现有 {exist} 处；{partly} 个节点有空闲但不够。",
+    "places_none": "需要 {places} 处各有 {amount} 空闲 {resource}；现有 {exist} 处。",
+    "place_none": "需要一处有 {amount} 空闲 {resource}；现有 {exist} 处。",
     "not_bound_anywhere": "影子调度器在 {seconds} 秒前就会放置 {task}，集群的调度器没有这样做",
     "not_bound": "影子调度器在 {seconds} 秒前就会把 {task} 绑定到 {node}，集群的调度器没有这样做",
 }

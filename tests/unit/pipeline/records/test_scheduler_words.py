@@ -55,6 +55,23 @@ def test_a_missing_amount_is_told_in_chinese(nodes):
     assert "gpu-1" in told and "3 nvidia.com/gpu" in told and ("4 个节点" in told) == (nodes == 4)
 
 
+@pytest.mark.parametrize("nodes", [1, 4])
+@pytest.mark.parametrize("short", [8, 9])
+def test_a_request_of_which_all_is_missing_is_not_told_to_ask_for_nothing(nodes, short):
+    blocker = Blocker(CHECKS[0], nodes, place=2, short=short, asked=8, row=0)
+    (text,) = helps.of_report(report(blocker), Axis(), None, ["gpu-1"])
+    others = "; 4 nodes lack nothing else" if nodes == 4 else ""
+    assert text == f"it would fit on node gpu-1 if {short} more nvidia.com/gpu were free there{others}"
+    told = known("zh", text)
+    assert f"{short} nvidia.com/gpu" in told and "少申请" not in told and ("4 个节点" in told) == (nodes == 4)
+
+
+@pytest.mark.parametrize("needed", ["1 place with 8 free nvidia.com/gpu", "2 places with 8 free nvidia.com/gpu each"])
+def test_places_are_told_without_nodes_that_have_some_free_where_there_are_none(needed):
+    told = known("zh", f"it needs {needed}; 0 exist")
+    assert "现有 0 处。" in told and "个节点" not in told
+
+
 def test_checks_that_keep_nodes_shut_together_are_told_in_chinese():
     made = codes.Codes(Axis())
     code = made.resource_bit(2)

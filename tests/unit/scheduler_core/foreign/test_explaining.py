@@ -150,6 +150,13 @@ def test_pods_of_one_job_need_their_places_together():
     assert found.reason == reasons.INSUFFICIENT_RESOURCE  # 15 free, 16 asked
 
 
+def test_nodes_that_have_some_free_are_not_told_of_where_there_are_none():
+    full = [pod("x", gpus=8, on="n1"), pod("y", gpus=8, on="n2")]
+    found = explained(world([node("n1", gpus=8), node("n2", gpus=8)], [waits("a", gpus=8)], full))
+    assert found.helps[0] == f"it needs 1 place with 8 free {GPU}; 0 exist"
+    assert found.helps[1] == f"it would fit on node n1 if 8 more {GPU} were free there; 2 nodes lack nothing else"
+
+
 def test_what_no_node_could_ever_hold_never_fits():
     found = explained(world([node("n1", gpus=4), node("n2", gpus=8, unschedulable=True)], [waits("a", gpus=6)]))
     assert (found.reason, found.detail, found.resource) == (reasons.INSUFFICIENT_RESOURCE, "never_fits", GPU)
