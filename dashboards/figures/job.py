@@ -13,13 +13,18 @@ from dashboards.figures.asked import Asked, fresh
 from dashboards.objects import Episode, JobDetail, Life, Scheduler, SeenEvent, Segment, Why
 from dashboards.waits import Row
 from pipeline.errors import NotFound, UserError
-from pipeline.records import times, words
+from pipeline.records import reasons, times, words
 from pipeline.records.jobs import JobRef
 
 MOST_EVENTS = 200
 MOST_LIVES = 50
 _MOST_SIGHTS = 2000
 _MOST_DECISIONS = 500
+_OF_OTHERS = (
+    reasons.NOT_ADMITTED, reasons.QUOTA, reasons.QUEUE_LIMIT, reasons.GANG_INCOMPLETE, reasons.PODS_NOT_CREATED,
+)  # fmt: skip
+_OF_SCHEDULERS = ("queue_refused", "cluster_enqueue_limit")
+"""Details of a quota that schedulers keep themselves; Kueue and the API server, which have others, stand before them."""
 
 
 def detail(asked: Asked, rows: Sequence[Row]) -> JobDetail:
@@ -65,7 +70,7 @@ def why(
     if wait.ended_ms is None or wait.ended_ms > moment_ms:
         sees = _stored(asked, row, moment_ms)
         if sees is None and rebuild and at_ms is not None:
-            sees, note = _rebuilt(asked, row, moment_ms)
+            sees, note = _rebuilt(asked, row, moment_ms, answers.part_at(parts, moment_ms))
     if moment_ms < now_ms:
         parts = _as_of(asked, row, parts, moment_ms, sees)
     answer = answers.why(wait, parts, moment_ms, asked.lang, fresh(asked, (wait.job.cluster,)), sees, note)
@@ -162,8 +167,11 @@ def _stored(asked: Asked, row: Row, at_ms: int) -> Scheduler | None:
     return decisions.told(asked.lang, holds, row["queue"] or "")
 
 
-def _rebuilt(asked: Asked, row: Row, at_ms: int) -> tuple[Scheduler | None, str | None]:
-    """What a scheduler would have seen at a moment, made from the log; or why that cannot be told."""
+def _rebuilt(asked: Asked, row: Row, at_ms: int, part: Segment | None) -> tuple[Scheduler | None, str | None]:
+    """What a scheduler would have seen at a moment, made from the log; or why that cannot be told.
+
+    That it saw nothing is not said of a part whose reason others gave: the job was not its to place yet.
+    """
     texts = words.LANGUAGES[asked.lang].SEES
     if asked.explain is None:
         return None, texts["no_log"]
@@ -174,7 +182,12 @@ def _rebuilt(asked: Asked, row: Row, at_ms: int) -> tuple[Scheduler | None, str 
         return None, texts["unread"].format(why=error.what)
     holds = decisions.standing(made, waits.at(row["started_at"]))
     sees = decisions.told(asked.lang, holds, row["queue"] or "", rebuilt=True)
-    return sees, None if sees else texts["nothing"]
+    return sees, None if sees or _is_of_others(part) else texts["nothing"]
+
+
+def _is_of_others(part: Segment | None) -> bool:
+    """Whether somebody before the scheduler holds the job: a queue, a gate, its gang, its controller."""
+    return part is not None and part.reason in _OF_OTHERS and part.detail not in _OF_SCHEDULERS
 
 
 def _events(asked: Asked, row: Row) -> list[SeenEvent]:
