@@ -38,19 +38,20 @@ def jobs(utc: bool, lang: str) -> list[Column]:
         Column("tenant", "job.tenant", wide=True),
         Column("resource", lambda row: _reason(row).get("resource"), wide=True),
         Column("waits", "episodes", wide=True, right=True),
-        _time("created", "created_ms", utc),
-        _time("deadline", "deadline_ms", utc),
+        _time("created", "created_ms", utc, wide=True),
+        _time("deadline", "deadline_ms", utc, wide=True),
     ]
 
 
-def segments(utc: bool) -> list[Column]:
-    """One row a part of a wait."""
+def segments(utc: bool, lang: str) -> list[Column]:
+    """One row a part of a wait; `#` is the number of the wait."""
     return [
-        Column("wait", "episode", right=True),
+        Column("#", "episode", right=True, csv="episode"),
         Column("n", "n", right=True),
-        Column("from", lambda row: times.show(row["from_ms"], utc=utc), sort="from_ms"),
+        _time("from", "from_ms", utc),
         _duration("lasted", "ms"),
-        Column("reason", "title", code="reason"),
+        Column("reason", lambda row: titled(row, lang), code="reason"),
+        Column("detail", "detail", wide=True),
         Column("resource", "resource"),
         Column("nodes", _nodes),
         Column("message", "message", flexible=True),
@@ -68,7 +69,7 @@ def violations(utc: bool, lang: str) -> list[Column]:
         _duration("promise", "promise_ms"),
         _duration("overrun", "overrun_ms"),
         Column("reason", "title", flexible=True, code="reason"),
-        Column("since", lambda row: times.show(row["violated_ms"], utc=utc), sort="violated_ms"),
+        _time("since", "violated_ms", utc),
         Column("cluster", "job.cluster", wide=True),
         Column("kind", "job.kind", wide=True),
         Column("fingerprint", "fingerprint", wide=True),
@@ -102,6 +103,11 @@ def reasons() -> list[Column]:
     ]
 
 
+def titled(row: Row, lang: str) -> str:
+    """A reason with its detail, which tells apart two of one title."""
+    return f"{row['title']} ({words.detail(lang, row['detail'])})" if row["detail"] else str(row["title"])
+
+
 def in_language(columns: Iterable[Column], lang: str) -> list[Column]:
     """The columns with headings in a reader's language."""
     return [replace(column, heading=words.heading(lang, column.title)) for column in columns]
@@ -122,8 +128,9 @@ def _cell(key: str, lang: str) -> Column:
     return Column(key, lambda row: words.cell(lang, row[key]), code=key, style=lambda row: _STYLES.get(row[key]))
 
 
-def _time(title: str, key: str, utc: bool) -> Column:
-    return Column(title, lambda row: times.show(row[key], utc=utc), wide=True, sort=key)
+def _time(title: str, key: str, utc: bool, *, wide: bool = False) -> Column:
+    """A moment for people; in CSV the field of the JSON, under its name."""
+    return Column(title, lambda row: times.show(row[key], utc=utc), wide=wide, sort=key, code=key, csv=key)
 
 
 def _reason(row: Row) -> Row:
@@ -139,4 +146,4 @@ def _holding(row: Row) -> str | None:
 
 
 def _nodes(row: Row) -> str | None:
-    return f"{row['nodes']}/{row['total_nodes']}" if row["total_nodes"] else None
+    return f"{row['nodes']}/{row['total_nodes']}" if row["nodes"] is not None and row["total_nodes"] else None

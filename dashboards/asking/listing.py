@@ -120,7 +120,7 @@ def detail(source: Source, job: Wanted, wanted: output.Wanted, utc: bool, lang: 
     if wanted.format != "csv":
         render(answer["episodes"], columns.jobs(utc, lang), output.Wanted(wanted.format, wanted.headers), lang)
         sys.stdout.write("\n")
-    render(parts, columns.segments(utc), wanted, lang)
+    render(parts, columns.segments(utc, lang), wanted, lang)
 
 
 def fail_on(source: Source, filters: Filters, what: str) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from dashboards.asking.columns import in_language
+from dashboards.asking.columns import in_language, titled
 from pipeline.cli import output, terminal, times
 from pipeline.records import words
 
@@ -48,7 +48,7 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
     """Reasons with bars of their shares."""
     cells = min(BAR_CELLS, (terminal.width(out or sys.stdout) or 1000) - _REST_CELLS)
     columns = [
-        output.Column("reason", lambda row: _title(row, lang)),
+        output.Column("reason", lambda row: titled(row, lang)),
         output.Column("waited", lambda row: words.duration(row["ms"]), right=True),
         output.Column("share", lambda row: words.percent(row["share"]), right=True),
         output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
@@ -59,11 +59,6 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
     if jobs:
         columns.insert(1, output.Column("jobs", "jobs", right=True))
     output.render(rows, in_language(columns, lang), out=out)
-
-
-def _title(row: dict[str, Any], lang: str) -> str:
-    """A reason with its detail, which tells apart two of one title."""
-    return f"{row['title']} ({words.detail(lang, row['detail'])})" if row["detail"] else str(row["title"])
 
 
 def _resources(row: dict[str, Any]) -> str | None:

@@ -1,8 +1,9 @@
 """What the commands ask, and whom.
 
-In this order: the address that was given (`--url`, then `KUBE_COLLECTOR_URL`, then `dashboards.url`); the page of this
-machine, if it is on; the warehouse itself. The settings are loaded only when something was set, since reading them takes
-longer than asking.
+In this order: the address of `--url`; the local Doris of a data folder that the command line names; the address of
+`KUBE_COLLECTOR_URL`, then of `dashboards.url`; the page of this machine, if it is on; the warehouse itself. Whoever names a
+folder means what lies in it: the page on the usual port may be another's. The settings are loaded only when something was
+set, since reading them takes longer than asking.
 """
 
 from __future__ import annotations
@@ -50,10 +51,13 @@ def find(whom: Whom) -> Source:
     """The source that answers. Raises Unreachable or ConfigInvalid."""
     from dashboards.asking.api import Api
 
+    named = _loaded(whom) if not whom.url and _names_a_folder(whom) else None
+    if named is not None and _is_of_the_folder(named):
+        return _direct(named, whom)
     given = whom.url or os.environ.get(VARIABLE)
     if given:
         return Api(given, whom.lang)
-    loaded = _loaded(whom) if _is_set(whom) else None
+    loaded = named or (_loaded(whom) if _is_set(whom) else None)
     url = address.url(address.ADDRESS, address.PORT)
     if loaded is not None:
         section: Any = loaded.sections["dashboards"]
@@ -64,9 +68,25 @@ def find(whom: Whom) -> Source:
     if api.is_ours():
         return api
     api.close()
+    return _direct(loaded or _loaded(whom), whom)
+
+
+def _direct(loaded: Loaded, whom: Whom) -> Source:
     from dashboards.asking.direct import Direct
 
-    return Direct(loaded or _loaded(whom), whom.lang)
+    return Direct(loaded, whom.lang)
+
+
+def _names_a_folder(whom: Whom) -> bool:
+    """Whether the command line does."""
+    return any(each.partition("=")[0].strip() == "data_dir" for each in whom.sets or ())
+
+
+def _is_of_the_folder(loaded: Loaded) -> bool:
+    """Whether the data folder says which warehouse is meant: none is configured, and the command line names no page."""
+    doris: Any = loaded.sections["doris"]
+    pages = [loaded.origin(("dashboards", key)).kind == "flag" for key in ("url", "address", "port")]
+    return not doris.frontend and not any(pages)
 
 
 def _is_set(whom: Whom) -> bool:

@@ -83,11 +83,17 @@ _CLI_INTRODUCTION = """\
 # Command line
 
 stdout carries data only; logs, hints and progress go to stderr. `-o json` prints the objects of the HTTP API unchanged, a list
-always as an array; tables are for people and may change. `-o csv` has the codes and numbers of that JSON: lengths are whole
-milliseconds, in columns called as its fields (`wait_ms`). A filter by a name that nobody has gives an empty list and a warning
-on stderr, since it may come yet; a value that cannot be (`--phase done`) is bad usage. Answers are in English or Chinese, by
-`--lang` or else `$LANG`, what is about the program (help, errors, log) in English. Times are typed as `-1h30m`, `yesterday`,
-`2026-03-01 10:20` or RFC 3339 and printed local with their offset, or with `--utc` in UTC. Durations have Go's form: `1h30m`.
+always as an array; tables are for people and may change. `-o csv` has the codes and numbers of that JSON: lengths and moments are
+whole milliseconds, in columns called as its fields (`wait_ms`, `created_ms`), and what is absent is empty. A filter by a name that
+nobody has gives an empty list and a warning on stderr, since it may come yet; a value that cannot be (`--phase done`) is bad usage.
+Answers are in English or Chinese, by `--lang` or else `$LANG`, what is about the program (help, errors, log) in English. Times are
+typed as `-1h30m`, `yesterday`, `2026-03-01 10:20` or RFC 3339 and printed local with their offset, or with `--utc` in UTC. Durations
+have Go's form: `1h30m`.
+
+`why`, `jobs`, `queues`, `violations` and `reasons` ask, in this order: the page of `--url`; the local Doris of a folder that the
+command line names (`--set data_dir=PATH`), and nobody else; the page of `KUBE_COLLECTOR_URL`, then of `dashboards.url`; the page of
+this machine, if it is on; the Doris of the settings, or the local one of the data folder. A data folder does not choose where
+`doris.frontend` is set, nor where the command line names a page by `dashboards.url`, `dashboards.address` or `dashboards.port`.
 
 | exit code | meaning |
 |---|---|

@@ -10,6 +10,7 @@ import pytest
 
 from dashboards.asking import columns, show
 from pipeline.cli import output, terminal
+from pipeline.records import words
 from pipeline.records.words import zh
 
 REASON = {"reason": "quota", "detail": None, "resource": "gpu", "title": "配额被占用", "ms": 65_500, "share": 1.0}
@@ -34,7 +35,7 @@ QUEUE = {
 TABLES = {
     "jobs": (columns.jobs(True, "zh"), JOB),
     "violations": (columns.violations(True, "zh"), VIOLATION),
-    "segments": (columns.segments(True), PART),
+    "segments": (columns.segments(True, "zh"), PART),
     "queues": (columns.queues(), QUEUE),
     "reasons": (columns.reasons(), REASON | {"resources": ["gpu"], "jobs": 1}),
 }
@@ -61,6 +62,31 @@ def test_csv_has_lengths_as_the_json_has_them_under_the_same_names(table, length
     (row,) = csv.DictReader(io.StringIO(rendered(*TABLES[table], "csv")))
     assert {name: int(row[name]) for name in lengths} == lengths
     assert not any(re.fullmatch(r"(\d+h)?(\d+m)?[\d.]+m?s|\d+[hm]", text) for text in row.values()), row
+
+
+@pytest.mark.parametrize(
+    ("table", "moments"),
+    [("jobs", {"created_ms": 5, "deadline_ms": 7}), ("violations", {"violated_ms": 9}), ("segments", {"from_ms": 11})],
+)
+def test_csv_has_moments_as_the_json_has_them_under_the_same_names(table, moments):
+    made, row = TABLES[table]
+    (found,) = csv.DictReader(io.StringIO(rendered(made, row | moments, "csv")))
+    assert {name: int(found[name]) for name in moments} == moments
+
+
+def test_a_moment_that_is_not_there_is_an_empty_cell():
+    (row,) = csv.DictReader(io.StringIO(rendered(columns.jobs(True, "en"), JOB | {"deadline_ms": None}, "csv")))
+    assert row["deadline_ms"] == ""
+
+
+def test_a_part_has_the_number_of_its_wait_under_a_sign_and_its_detail_beside_the_reason():
+    part = PART | {"reason": "pods_not_created", "title": "Pods not created", "detail": "controller"}
+    made = columns.segments(True, "en")
+    head, line = rendered(made, part, "table").splitlines()
+    assert head.split()[:2] == ["#", "N"] and "WAIT" not in head
+    assert f"Pods not created ({words.detail('en', 'controller')})" in line
+    (row,) = csv.DictReader(io.StringIO(rendered(made, part, "csv")))
+    assert (row["episode"], row["reason"], row["detail"]) == ("1", "pods_not_created", "controller")
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -100,3 +126,9 @@ def test_the_table_of_reasons_with_bars_has_its_headings_in_the_language_too():
     out = io.StringIO()
     show.reasons([REASON | {"jobs": 2}], "zh", jobs=True, out=out)
     assert out.getvalue().split()[:5] == ["原因", "任务数", "时长", "占比", "资源"]
+
+
+def test_a_part_that_counts_no_nodes_has_an_empty_cell():
+    (nodes,) = (column for column in columns.segments(True, "en") if column.title == "nodes")
+    assert nodes.of(PART | {"nodes": None}) is None
+    assert nodes.of(PART) == "1/2"

@@ -19,6 +19,8 @@ from dashboards.asking.source import Whom
 from dashboards.filters import Filters, Wanted
 from pipeline.errors import BadUsage, NotFound, Unreachable, UserError
 
+PORT_VARIABLE = "KUBE_COLLECTOR__DASHBOARDS__PORT"
+
 
 class Page:
     """A server that notes what it is asked and answers what it is told."""
@@ -208,6 +210,25 @@ def test_this_machines_page_is_asked_on_the_port_that_is_set(page, monkeypatch, 
     assert find(sets=[f"dashboards.port={page.port}"]).url == page.url
     monkeypatch.setattr(address, "PORT", page.port)
     assert find().url == page.url
+
+
+def test_a_folder_that_the_command_line_names_comes_before_any_page_but_a_named_one(page, monkeypatch, find, tmp_path):
+    monkeypatch.setenv(PORT_VARIABLE, str(page.port))
+    folder = f"data_dir={tmp_path / 'other'}"
+    assert isinstance(find(sets=[folder]), Direct)
+    monkeypatch.setenv(source.VARIABLE, "http://variable:1")
+    assert isinstance(find(sets=[folder]), Direct)
+    assert find(url="http://option:1", sets=[folder]).url == "http://option:1"
+    monkeypatch.delenv(source.VARIABLE)
+    assert find(sets=[folder, f"dashboards.port={page.port}"]).url == page.url
+    assert find(sets=[folder, "doris.frontend=fe:8030"]).url == page.url, "the folder says nothing about that warehouse"
+
+
+def test_a_folder_that_is_named_and_has_no_doris_is_told_and_nobody_else_answers(page, monkeypatch, find, tmp_path):
+    monkeypatch.setenv(PORT_VARIABLE, str(page.port))
+    with pytest.raises(Unreachable, match="no local one is running") as caught:
+        find(sets=[f"data_dir={tmp_path / 'other'}"]).queues(Filters())
+    assert "other" in caught.value.where and page.asked == []
 
 
 def test_another_program_on_the_port_is_not_asked_but_the_warehouse(page, monkeypatch, find):
