@@ -23,6 +23,19 @@ def test_a_short_range_of_reasons_is_a_curve_of_parts(page, cluster):
     assert sum(total["share"] for total in answer["totals"]) == pytest.approx(1, abs=0.001)
 
 
+def test_a_curve_ends_where_all_open_waits_reach_to_though_rows_came_before_the_log_time(page, doris):
+    made = Waiting("ahead")
+    for name, end in (("open", None), ("ended", 12)):
+        job = made.job(name)
+        made.wait(job, 0, end)
+        made.part(job, 1, 0, end, "quota")
+    made.now(10)
+    made.load(doris)
+    answer = page.api("/reasons?cluster=ahead&bucket=1m")
+    assert answer["to_ms"] == at(10)
+    assert answer["series"][0]["values"] == [2 * MINUTE_MS] * 10
+
+
 def test_reasons_without_gpus_are_left_out_when_asked_in_gpus(page, doris):
     made = Waiting("no-gpus")
     for name, gpus, reason in (("cpu", 0, "quota"), ("gpu", 4, "outranked")):
