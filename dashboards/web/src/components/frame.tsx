@@ -2,9 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { reached } from "../api/client";
+import { freshness, reached } from "../api/client";
 import type { Meta } from "../api/types";
 import { useTranslate, type MessageId } from "../i18n";
+import { followOf } from "../state/follow";
 import { following } from "../state/live";
 import type { Lang, Theme, Zone } from "../state/choice";
 import { prefs, setPrefs } from "../state/prefs";
@@ -141,7 +142,10 @@ function Follow() {
   const t = useTranslate();
   const on = useStore(following);
   const answered = useStore(reached);
-  const [dot, text]: [string, MessageId] = !on ? ["dot-off", "frame.paused"] : answered ? ["dot-live", "frame.live"] : ["dot-broken", "frame.unreached"];
+  const over = useStore(freshness)?.replay_over ?? false;
+  const shown = followOf({ on, answered, over });
+  if (!shown) return null;
+  const [dot, text] = shown;
   return (
     <button type="button" class="button follow" aria-pressed={on} title={t(on ? "frame.pause" : "frame.resume")} onClick={() => following.set(!on)}>
       <span class={`dot ${dot}`} aria-hidden="true" />

@@ -9,6 +9,7 @@ import { useTranslate, word } from "../i18n";
 import { titles } from "../state/known";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
+import { knownFrom } from "./evidence";
 
 interface Props {
   episode: Episode;
@@ -45,7 +46,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
       {segment.evidence && (
         <p class="part-evidence faint">
           <Icon name="help" size={14} />
-          {t("job.known_from", { what: word(lang, "evidence", segment.evidence) })}
+          {t("job.known_from", { what: knownFrom(lang, segment) })}
         </p>
       )}
     </div>

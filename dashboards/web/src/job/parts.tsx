@@ -4,9 +4,10 @@ import { Moment } from "../components/moment";
 import { ReasonName } from "../components/reason";
 import { duration } from "../format/duration";
 import { percent } from "../format/number";
-import { useTranslate, word } from "../i18n";
+import { useTranslate } from "../i18n";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
+import { knownFrom } from "./evidence";
 
 interface Props {
   episode: Episode;
@@ -47,7 +48,7 @@ export function Parts({ episode, now_ms, marked, onPoint, onHold }: Props) {
               <td class="right num">{percent(Math.min(1, one.ms / total), lang, 1)}</td>
               <td class="right num">{one.nodes === null ? <span class="faint">–</span> : one.total_nodes ? `${one.nodes} / ${one.total_nodes}` : one.nodes}</td>
               <td class="faint">
-                {one.evidence && word(lang, "evidence", one.evidence)}
+                {knownFrom(lang, one)}
                 {one.estimated && `, ${t("job.estimated")}`}
               </td>
             </tr>

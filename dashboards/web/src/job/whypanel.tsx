@@ -6,7 +6,10 @@ import { Panel } from "../components/panel";
 import { ReasonBars, reasonKey } from "../components/reasonbars";
 import { Empty } from "../components/states";
 import { duration } from "../format/duration";
+import { dayClock } from "../format/time";
 import { useTranslate } from "../i18n";
+import { prefs } from "../state/prefs";
+import { useStore } from "../state/store";
 import { partAt } from "../timeline/layout";
 import { Part } from "./part";
 import { Parts } from "./parts";
@@ -22,6 +25,7 @@ interface Props {
 
 export function WhyPanel({ episode, why, now_ms, at_ms, onMoment }: Props) {
   const t = useTranslate();
+  const { lang, zone } = useStore(prefs);
   const [pointed, setPointed] = useState<number | null>(null);
   const [held, setHeld] = useState<number | null>(null);
   const hold = useCallback((n: number | null) => setHeld((was) => (was === n ? null : n)), []);
@@ -42,7 +46,7 @@ export function WhyPanel({ episode, why, now_ms, at_ms, onMoment }: Props) {
       <div class="why-below">
         {shown && <Part episode={episode} segment={shown} now_ms={now_ms} held={held === shown.n} onMoment={onMoment} />}
         <div class="why-shares">
-          <h3>{t("job.breakdown")}</h3>
+          <h3>{at_ms === null ? t("job.breakdown") : t("job.breakdown_at", { at: dayClock(at_ms, lang, zone) })}</h3>
           <ReasonBars of={why?.episode === episode.episode ? why.reasons : []} exact marked={marked !== null && shown ? reasonKey(shown) : null} />
         </div>
       </div>

@@ -60,6 +60,7 @@ export function JobView({ where }: { where: Where }) {
         <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.dim} failed={(page.problem ?? why.problem) !== null} />
       )}
       {why.data && !early && <SchedulerPanel why={why.data} at_ms={at_ms} dim={why.dim} onRebuild={() => setWanted(at_ms)} />}
+      {page.data && episode && at_ms !== null && !early && <Whole now_ms={page.data.now_ms} />}
       {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (
         <Body data={page.data} episode={episode} why={why.data} at_ms={early ? null : at_ms} dim={page.problem !== null} />
@@ -129,6 +130,13 @@ function Trail({ where: [cluster, namespace, kind, name], children }: { where: W
       </div>
     </header>
   );
+}
+
+/** Above is the answer of a moment; what comes below is not cut there. */
+function Whole({ now_ms }: { now_ms: number | null }) {
+  const t = useTranslate();
+  const { lang, zone } = useStore(prefs);
+  return <p class="as-of whole num">{now_ms === null ? t("job.whole") : t("job.whole_at", { at: dayClock(now_ms, lang, zone) })}</p>;
 }
 
 /** The moment of the link is before anything of the job was seen. */
