@@ -107,7 +107,8 @@ class Store:
         except QueryFailed as error:
             if error.code != _NO_DATABASE and _NO_TABLE not in str(error):
                 raise
-            fix = "Start the sink, or run `kube-collector schema apply`."
+            option = self._at.option if self._at else ""
+            fix = f"Start the sink, or run `kube-collector schema apply{option}`."
             empty = Unreachable("the warehouse has no tables yet", where=self.address, fix=fix)
             self._failed(empty)
             raise empty from error

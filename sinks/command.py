@@ -50,12 +50,13 @@ def plan(config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
     """
     from sinks.doris import warehouse
 
-    made = warehouse.plan_schema(_doris(options.settings(config, sets)))
+    doris = _doris(options.settings(config, sets))
+    made = warehouse.plan_schema(doris)
     typer.echo(str(made))
     if made.changes or made.conflicts:
         raise CheckFailed(
             f"the schema differs: {len(made.changes)} changes, {len(made.conflicts)} conflicts",
-            fix="run `kube-collector schema apply`" if not made.conflicts else "see the lines with `!`",
+            fix=f"run `kube-collector schema apply{doris.option}`" if not made.conflicts else "see the lines with `!`",
         )
 
 
@@ -88,13 +89,12 @@ def check(loaded: Loaded) -> list[CheckResult]:
         return [CheckResult("doris", "answers", "fail", str(error), "Check the rights of doris.user.")]
     answers = CheckResult("doris", "answers", "ok", f"{settings.host}:{settings.query_port}")
     if made.conflicts:
-        return [
-            answers,
-            CheckResult("doris", "schema", "fail", "; ".join(made.conflicts), "Run `kube-collector schema plan`."),
-        ]
+        fix = f"Run `kube-collector schema plan{settings.option}`."
+        return [answers, CheckResult("doris", "schema", "fail", "; ".join(made.conflicts), fix)]
     if made.changes:
         cause = f"{len(made.changes)} tables, columns or views are missing or old"
-        return [answers, CheckResult("doris", "schema", "warn", cause, "Run `kube-collector schema apply`.")]
+        fix = f"Run `kube-collector schema apply{settings.option}`."
+        return [answers, CheckResult("doris", "schema", "warn", cause, fix)]
     return [answers, CheckResult("doris", "schema", "ok", f"database {settings.database} is up to date")]
 
 

@@ -29,7 +29,7 @@ class Address(msgspec.Struct, frozen=True):
 def locate(settings: Settings, folder: Path) -> Settings:
     """The settings with an address: as they are when a frontend is set, else those of the local Doris of this folder.
 
-    Raises Unreachable when none is set and none runs.
+    The folder is `doris` in the data folder. Raises Unreachable when none is set and none runs.
     """
     if settings.frontend:
         return settings
@@ -41,7 +41,7 @@ def locate(settings: Settings, folder: Path) -> Settings:
             fix="Start `kube-collector up`. If it runs on another data folder, as the demo does on data/demo, name that with"
             " --set data_dir=PATH; for a Doris of your own set doris.frontend to its host:8030.",
         )
-    return at(settings, address)
+    return at(settings, address).local_of(folder.parent)
 
 
 def at(settings: Settings, address: Address) -> Settings:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+import shlex
+from pathlib import Path
+from typing import Annotated, Self
 
 import pydantic
 
@@ -46,6 +48,8 @@ class Settings(fields.Section):
     max_connections: Annotated[int, pydantic.Field(ge=1, le=100)] = 8
     """Most connections of the MySQL protocol at a time; keep the sum over processes below `max_user_connections`."""
 
+    _data_dir: Path | None = pydantic.PrivateAttr(None)
+
     @pydantic.field_validator("frontend")
     @classmethod
     def _address(cls, text: str) -> str:
@@ -68,6 +72,27 @@ class Settings(fields.Section):
     def secret(self) -> str:
         """The password in clear."""
         return self.password.get_secret_value() if self.password else ""
+
+    @property
+    def option(self) -> str:
+        """What a command needs to mean this Doris too: ` --set data_dir=PATH` of a local one, else nothing."""
+        return "" if self._data_dir is None else f" --set data_dir={shlex.quote(str(self._data_dir))}"
+
+    @property
+    def when_silent(self) -> str:
+        """What a person does when nobody answers there."""
+        if self._data_dir is None:
+            return "check doris.frontend and doris.query_port"
+        return (
+            "if the local Doris has ended, start what ran it again: `kube-collector up`, `sink` or `demo` with"
+            f"{self.option}"
+        )
+
+    def local_of(self, data_dir: Path) -> Self:
+        """These settings as those of the local Doris of a data folder."""
+        made = self.model_copy()
+        made._data_dir = data_dir
+        return made
 
     def _parts(self) -> dict[str, str]:
         found = _FRONTEND.fullmatch(self.frontend)

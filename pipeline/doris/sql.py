@@ -151,7 +151,7 @@ class Sql:
         code, text = _parts(error)
         place = f"Doris at {self._settings.host}:{self._settings.query_port}"
         if code in _GONE or isinstance(error, pymysql.InterfaceError):
-            return Unreachable(f"no answer: {text}", where=place, fix="check doris.frontend and doris.query_port")
+            return Unreachable(f"no answer: {text}", where=place, fix=self._settings.when_silent)
         if code in _DENIED:
             return Unreachable(f"refused: {text}", where=place, fix="check doris.user and doris.password")
         return QueryFailed(text, code=code, statement=statement)

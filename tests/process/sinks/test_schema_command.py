@@ -33,10 +33,12 @@ def findings(data_dir):
 
 
 def test_plan_says_what_is_missing_apply_makes_it_and_then_nothing_is_left(running, capsys):
-    with pytest.raises(CheckFailed, match=r"\d+ changes, 0 conflicts"):
+    with pytest.raises(CheckFailed, match=r"\d+ changes, 0 conflicts") as lacking:
         schema(running, "plan")
+    assert f"`kube-collector schema apply --set data_dir={running}`" in lacking.value.fix
     assert "+ table job_wait\n" in capsys.readouterr().out
     assert findings(running)["schema"].outcome == "warn"
+    assert f"--set data_dir={running}`" in findings(running)["schema"].fix
     assert schema(running, "apply") == 0
     assert "+ view v_job_wait\n" in capsys.readouterr().out
     assert schema(running, "plan") == 0

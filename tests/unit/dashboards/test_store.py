@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dashboards import store as stores
@@ -130,6 +132,14 @@ def test_a_warehouse_without_tables_yet_is_not_ready_rather_than_broken(store, p
     with pytest.raises(Unreachable, match="has no tables yet"):
         store.rows("progress")
     assert store.failure == "the warehouse has no tables yet"
+
+
+def test_the_way_to_the_tables_of_a_local_warehouse_names_its_folder(store, pools, place):
+    place[0] = place[0].local_of(Path("data/demo"))
+    pools.plan = [QueryFailed("Unknown database", code=1049, statement="")]
+    with pytest.raises(Unreachable) as caught:
+        store.rows("progress")
+    assert "`kube-collector schema apply --set data_dir=data/demo`" in caught.value.fix
 
 
 def test_a_refused_question_is_passed_on(store, pools):
