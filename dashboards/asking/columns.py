@@ -50,7 +50,7 @@ def segments(utc: bool, lang: str) -> list[Column]:
         Column("n", "n", right=True),
         _time("from", "from_ms", utc),
         _duration("lasted", "ms"),
-        Column("reason", lambda row: titled(row, lang), code="reason"),
+        Column("reason", lambda row: titled(row, lang, is_over=row["to_ms"] is not None), code="reason"),
         Column("detail", "detail", wide=True),
         Column("resource", "resource"),
         Column("nodes", _nodes),
@@ -103,9 +103,13 @@ def reasons() -> list[Column]:
     ]
 
 
-def titled(row: Row, lang: str) -> str:
-    """A reason with its detail, which tells apart two of one title."""
-    return f"{row['title']} ({words.detail(lang, row['detail'])})" if row["detail"] else str(row["title"])
+def titled(row: Row, lang: str, *, is_over: bool = False) -> str:
+    """A reason with its detail, which tells apart two of one title; `is_over`: it holds the job no more."""
+    code = row["detail"]
+    if not code:
+        return str(row["title"])
+    detail = words.detail_past(lang, row["reason"], code) if is_over else words.detail(lang, code)
+    return f"{row['title']} ({detail})"
 
 
 def in_language(columns: Iterable[Column], lang: str) -> list[Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from dashboards.asking.columns import in_language, titled
@@ -31,7 +31,7 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
     out.write(terminal.paint(f"{job['kind']} {job['namespace']}/{job['name']}  ({where})", "dim", out) + "\n")
     if answer["reasons"]:
         out.write("\n")
-        reasons(answer["reasons"], lang, out=out)
+        reasons(answer["reasons"], lang, is_over=lambda row: not _holds(answer["now"], row), out=out)
     facts = [(labels["promise"], _promise(answer, lang, utc, out))]
     if answer["now"]:
         facts.append((labels["now"], _now(answer["now"], labels, utc)))
@@ -44,11 +44,18 @@ def why(answer: dict[str, Any], lang: str, *, utc: bool, out: TextIO | None = No
     lines(facts, out)
 
 
-def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: TextIO | None = None) -> None:
-    """Reasons with bars of their shares."""
+def reasons(
+    rows: list[dict[str, Any]],
+    lang: str,
+    *,
+    jobs: bool = False,
+    is_over: Callable[[dict[str, Any]], bool] = lambda _: False,
+    out: TextIO | None = None,
+) -> None:
+    """Reasons with bars of their shares. `is_over`: of one job, whether a reason holds it no more."""
     cells = min(BAR_CELLS, (terminal.width(out or sys.stdout) or 1000) - _REST_CELLS)
     columns = [
-        output.Column("reason", lambda row: titled(row, lang)),
+        output.Column("reason", lambda row: titled(row, lang, is_over=is_over(row))),
         output.Column("waited", lambda row: words.duration(row["ms"]), right=True),
         output.Column("share", lambda row: words.percent(row["share"]), right=True),
         output.Column("", lambda row: bar(row["share"], cells), style=lambda _: "blue"),
@@ -59,6 +66,10 @@ def reasons(rows: list[dict[str, Any]], lang: str, *, jobs: bool = False, out: T
     if jobs:
         columns.insert(1, output.Column("jobs", "jobs", right=True))
     output.render(rows, in_language(columns, lang), out=out)
+
+
+def _holds(now: dict[str, Any] | None, row: dict[str, Any]) -> bool:
+    return now is not None and all(now.get(key) == row.get(key) for key in ("reason", "detail", "resource"))
 
 
 def _resources(row: dict[str, Any]) -> str | None:

@@ -65,7 +65,8 @@ def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) ->
         rows = judged.rows_of(code)
         places = filters.codes.places(code)
         if not places:
-            found.append(Blocker(failed[0], nodes, row=int(rows[0])))
+            named = helps_.named(failed[0], task.cls, cluster.table.by_label.hard_taints(rows))
+            found.append(Blocker(failed[0], nodes, row=int(rows[0]), named=named))
             continue
         place = places[0]
         asked = int(task.cls.request.values[place])

@@ -110,6 +110,10 @@ class LabelColumns:
         """The number of soft taints of each row that these tolerations do not cover."""
         return self._soft.untolerated(tolerations)
 
+    def hard_taints(self, rows: Ints) -> list[Taints]:
+        """The different sets of hard taints that these rows have."""
+        return [self._hard.sets[place] for place in np.unique(self._hard.of_row[rows]).tolist()]
+
     @property
     def tainted(self) -> bool:
         """Whether any node has a hard taint."""

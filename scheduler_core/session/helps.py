@@ -7,8 +7,13 @@ change opens any node, the set of checks that most nodes with the fewest failure
 
 from __future__ import annotations
 
-from scheduler_core.model.refusal import Blocker, Report
+from collections.abc import Sequence
+
+from pipeline.records import matching, reasons
+from scheduler_core.model.labels import Taints
+from scheduler_core.model.refusal import Blocker, Check, Report
 from scheduler_core.model.resources import MEMORY, Axis
+from scheduler_core.model.tasks import TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session.codes import FITS, Codes
 
@@ -22,11 +27,37 @@ def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tup
     return _together(report, codes)
 
 
+def named(check: Check, cls: TaskClass, taints: Sequence[Taints]) -> str:
+    """The labels, taints or port that a check of a class is about: `pool=b`; empty where they are many or not known.
+
+    `taints` are the different sets of them on the nodes that fail it.
+    """
+    wants = cls.wants
+    if check.reason == reasons.NODE_AFFINITY and wants.terms is None:
+        return ", ".join(f"{key}={value}" for key, value in wants.node_selector.items())
+    if check.reason == reasons.UNTOLERATED_TAINT and len(taints) == 1:
+        tolerated = [any(matching.tolerates(each, *taint) for each in wants.tolerations) for taint in taints[0]]
+        return ", ".join(
+            _taint(*taint) for taint, is_tolerated in zip(taints[0], tolerated, strict=True) if not is_tolerated
+        )
+    if check.reason == reasons.PORT_CONFLICT and len(cls.ports) == 1:
+        protocol, port, _ = cls.ports[0]
+        return f"{port}/{protocol}"
+    return ""
+
+
+def _taint(key: str, value: str, effect: str) -> str:
+    """As `kubectl taint` takes it."""
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+
+
 def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
     node = names[blocker.row]
     if blocker.place < 0:
         what = _number(blocker.check.lifted or f"passed {blocker.check.name}", blocker.nodes)
-        return f"it would fit on {f'{blocker.nodes} nodes if they' if blocker.nodes > 1 else f'node {node} if the node'} {what}"
+        about = f" ({blocker.named})" if blocker.named else ""
+        where = f"{blocker.nodes} nodes if they" if blocker.nodes > 1 else f"node {node} if the node"
+        return f"it would fit on {where} {what}{about}"
     short = amount(axis, blocker.place, blocker.short)
     more = f"{short} more {axis.names[blocker.place]}"
     others = f"; {blocker.nodes} nodes lack nothing else" if blocker.nodes > 1 else ""

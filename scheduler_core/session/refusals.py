@@ -27,6 +27,7 @@ from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import codes as codes_
+from scheduler_core.session import helps
 from scheduler_core.session.tallies import Counts, Tally
 
 if TYPE_CHECKING:
@@ -208,7 +209,10 @@ def _blockers(judge: Judge, tally: Tally, pairs: Counts) -> list[Blocker]:
         first = tally.first[alone]
         places = judge.meaning.places(code)
         if not places:
-            found.append(Blocker(failed[0], nodes, row=int(first.min())))
+            row = int(first.min())
+            # A tally knows the first row of each line only: what several nodes have is not told from one of them.
+            taints = judge.table.by_label.hard_taints(np.array([row])) if nodes == 1 else ()
+            found.append(Blocker(failed[0], nodes, row=row, named=helps.named(failed[0], judge.cls, taints)))
             continue
         free = free_of[places[0]][tally.states[alone]]
         asked, most = int(judge.cls.request.values[places[0]]), int(free.max())

@@ -59,6 +59,11 @@ def detail(lang: str, code: str) -> str:
     return str(LANGUAGES[lang].DETAILS.get(code, code))
 
 
+def detail_past(lang: str, reason: str, code: str) -> str:
+    """As `detail`, of a part of a wait that is over: what could never fit may have been placed since."""
+    return str(LANGUAGES[lang].DETAILS_PAST.get(f"{reason}/{code}", detail(lang, code)))
+
+
 def phase(lang: str, code: str) -> str:
     """Whether a job waits, in one word: `Placed`; the code itself if it is unknown."""
     return str(LANGUAGES[lang].PHASES.get(code, code))

@@ -69,6 +69,12 @@ DETAILS = {
     "not_enqueued": "not let in yet",
 }
 
+DETAILS_PAST = {
+    "queue_limit/never_fits": "did not fit its limit then",
+    "insufficient_resource/never_fits": "did not fit any node then",
+}
+"""Details that say more than what was: of a part that is over they are told otherwise."""
+
 BECAUSE = {
     "not_admitted": "it is not admitted yet",
     "not_admitted/gated": "a scheduling gate holds its pods",

@@ -123,7 +123,9 @@ def _inner(lang: str, key: str, value: str) -> str:
     """Places that hold words: how nodes would have to be, and checks as the scheduler writes them."""
     known: dict[str, str] = LANGUAGES[lang].INNER
     if key == "lifted":
-        return known.get(re.sub("^was ", "were ", value), value)
+        what, _, about = value.partition(" (")
+        told = known.get(re.sub("^was ", "were ", what))
+        return value if told is None else f"{told}（{about.removesuffix(')')}）" if about else told
     if key == "checks":
         return str(LANGUAGES[lang].LISTS["names"]).join(_check(known, each) for each in value.split(" and "))
     return value

@@ -69,6 +69,11 @@ DETAILS = {
     "not_enqueued": "尚未入队",
 }
 
+DETAILS_PAST = {
+    "queue_limit/never_fits": "当时超过总上限",
+    "insufficient_resource/never_fits": "当时没有节点放得下",
+}
+
 BECAUSE = {
     "not_admitted": "任务未被准入",
     "not_admitted/gated": "调度门控阻止了它的 Pod",

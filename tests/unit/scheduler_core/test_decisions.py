@@ -65,7 +65,7 @@ def test_a_refused_task_has_the_exact_sets_and_the_smallest_change_first():
         )
         assert found.helps == (
             "it would fit on node n1 if 1 more cpu were free there, or if it asked for that much less; 2 nodes lack nothing else",
-            "it would fit on node n4 if the node had no taint, or the task tolerated it",
+            "it would fit on node n4 if the node had no taint, or the task tolerated it (k=v:NoSchedule)",
         )
     assert (job.task, task.task) == (None, "ns/p")
 

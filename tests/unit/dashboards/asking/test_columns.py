@@ -27,7 +27,16 @@ VIOLATION = JOB | {
     "title": "配额被占用",
     "fingerprint": "",
 }
-PART = REASON | {"episode": 1, "n": 2, "from_ms": 0, "nodes": 1, "total_nodes": 2, "message": "m", "evidence": "event"}
+PART = REASON | {
+    "episode": 1,
+    "n": 2,
+    "from_ms": 0,
+    "to_ms": None,
+    "nodes": 1,
+    "total_nodes": 2,
+    "message": "m",
+    "evidence": "event",
+}
 QUEUE = {
     "queue": "q", "tenant": "t", "jobs": 3, "waiting": 2, "violated": 1, "longest_wait_ms": 1, "waiting_ms": 3_600_000,
     "gpus_waiting": 0, "leading": REASON,
@@ -87,6 +96,12 @@ def test_a_part_has_the_number_of_its_wait_under_a_sign_and_its_detail_beside_th
     assert f"Pods not created ({words.detail('en', 'controller')})" in line
     (row,) = csv.DictReader(io.StringIO(rendered(made, part, "csv")))
     assert (row["episode"], row["reason"], row["detail"]) == ("1", "pods_not_created", "controller")
+
+
+@pytest.mark.parametrize(("to_ms", "told"), [(None, "can never fit"), (9, "did not fit any node then")])
+def test_a_part_that_is_over_is_not_said_never_to_fit(to_ms, told):
+    part = PART | {"reason": "insufficient_resource", "detail": "never_fits", "to_ms": to_ms}
+    assert f"({told})" in rendered(columns.segments(True, "en"), part, "table")
 
 
 @pytest.mark.parametrize("table", TABLES)

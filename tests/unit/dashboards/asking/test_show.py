@@ -53,6 +53,14 @@ def test_the_sentence_is_first_and_the_data_last():
     ]
 
 
+def test_what_could_never_fit_is_told_as_past_once_it_holds_the_job_no_more():
+    too_large = {"reason": "insufficient_resource", "detail": "never_fits", "resource": "cpu"}
+    answer = ANSWER | {"reasons": [REST | too_large], "now": ANSWER["now"] | too_large}
+    assert "Not enough resources (can never fit)" in shown(answer)
+    for now in (None, ANSWER["now"] | too_large | {"detail": None}):
+        assert "Not enough resources (did not fit any node then)" in shown(answer | {"now": now})
+
+
 def test_what_is_not_there_is_left_out():
     answer = ANSWER | {"reasons": [], "now": None, "helps": [], "promise_ms": None, "now_ms": None, "lag_ms": None}
     assert shown(answer).splitlines()[3:] == [

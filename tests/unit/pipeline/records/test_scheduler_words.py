@@ -47,6 +47,15 @@ def test_every_change_that_the_core_names_is_told_in_chinese(check, nodes):
     assert str(nodes) in known("zh", text) or "gpu-1" in text
 
 
+@pytest.mark.parametrize("named", ["pool=b, zone=z1", "team:NoSchedule", "8080/TCP"])
+@pytest.mark.parametrize("nodes", [1, 4])
+def test_what_a_change_is_about_is_named_in_both_languages(named, nodes):
+    blocker = Blocker(predicates.CORDON, nodes, row=0, named=named)
+    (text,) = helps.of_report(report(blocker), Axis(), None, ["gpu-1"])
+    assert text.endswith(f"not cordoned ({named})")
+    assert f"未被封锁（{named}）" in known("zh", text)
+
+
 @pytest.mark.parametrize("nodes", [1, 4])
 def test_a_missing_amount_is_told_in_chinese(nodes):
     blocker = Blocker(CHECKS[0], nodes, place=2, short=3, asked=8, row=0)
@@ -102,7 +111,7 @@ def test_every_check_of_the_core_has_words_and_the_reason_it_stands_for():
 
 
 def test_languages_have_the_same_words():
-    for name in ("PHASES", "DETAILS", "CHECKS", "LISTS", "SAID", "SEES"):
+    for name in ("PHASES", "DETAILS", "DETAILS_PAST", "CHECKS", "LISTS", "SAID", "SEES"):
         assert getattr(en, name).keys() == getattr(zh, name).keys(), name
     for name in ("SAID", "SEES"):
         for key, text in getattr(en, name).items():
@@ -111,6 +120,13 @@ def test_languages_have_the_same_words():
 
 def test_details_of_the_closed_list_have_words():
     assert {detail for details in reasons.DETAILS.values() for detail in details} == en.DETAILS.keys()
+
+
+def test_what_could_never_fit_only_did_not_when_that_is_over():
+    assert words.detail_past("en", "insufficient_resource", "never_fits") == "did not fit any node then"
+    assert words.detail_past("zh", "insufficient_resource", "never_fits") == "当时没有节点放得下"
+    assert words.detail_past("en", "queue_limit", "never_fits") == "did not fit its limit then"
+    assert words.detail_past("en", "scheduler_backlog", "not_tried") == words.detail("en", "not_tried")
 
 
 def test_one_node_and_several_are_told_alike_in_number():

@@ -157,6 +157,20 @@ def test_nodes_that_have_some_free_are_not_told_of_where_there_are_none():
     assert found.helps[1] == f"it would fit on node n1 if 8 more {GPU} were free there; 2 nodes lack nothing else"
 
 
+def test_labels_and_taints_that_keep_nodes_shut_are_named():
+    tainted = [node("n1", taints=(("team", "x", "NoSchedule"),)), node("n2", taints=(("team", "x", "NoSchedule"),))]
+    assert explained(world(tainted, [waits("a")])).helps == (
+        "it would fit on 2 nodes if they had no taint, or the task tolerated it (team=x:NoSchedule)",
+    )
+    others = [tainted[0], node("n2", taints=(("team", "", "NoExecute"),))]
+    assert explained(world(others, [waits("a")])).helps == (
+        "it would fit on 2 nodes if they had no taint, or the task tolerated it",
+    )
+    assert explained(world([node("n1")], [waits("a", node_selector={"pool": "b"})])).helps == (
+        "it would fit on node n1 if the node had the labels that it asks for (pool=b)",
+    )
+
+
 def test_what_no_node_could_ever_hold_never_fits():
     found = explained(world([node("n1", gpus=4), node("n2", gpus=8, unschedulable=True)], [waits("a", gpus=6)]))
     assert (found.reason, found.detail, found.resource) == (reasons.INSUFFICIENT_RESOURCE, "never_fits", GPU)
