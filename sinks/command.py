@@ -12,6 +12,7 @@ from pipeline.errors import CheckFailed
 if TYPE_CHECKING:
     from pipeline.cli.checks import CheckResult
     from pipeline.config.load import Loaded
+    from pipeline.config.places import Places
     from pipeline.doris.settings import Settings
 
 schema = options.group(
@@ -64,13 +65,34 @@ def plan(config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
 def apply(config: options.ConfigFiles = None, sets: options.Sets = None) -> None:
     """Make missing tables, columns and views; nothing is dropped but views that are made anew.
 
+    Raw tables that are missing although rows were loaded from this data folder are left to `sink`, and nothing is made:
+    when it starts it makes them and loads what the log has; made here they would stay empty.
+
     Examples:
       kube-collector schema apply
       kube-collector schema apply -c production.yaml
     """
+    from pipeline.config.places import Places
     from sinks.doris import warehouse
 
-    typer.echo(str(warehouse.apply_schema(_doris(options.settings(config, sets)))))
+    loaded = options.settings(config, sets)
+    places = Places(loaded.ground.data_dir)
+    typer.echo(str(warehouse.apply_schema(_doris(loaded), lambda missing: _leave_to_the_sink(missing, places))))
+
+
+def _leave_to_the_sink(missing: list[str], places: Places) -> None:
+    """Raises CheckFailed for raw tables that only a loader that begins anew can fill: it may be at work now, so that cannot
+    be made to begin anew from here."""
+    from pipeline.records import tables
+    from sinks import sources
+
+    raw = [name for name in missing if tables.TABLES[name].raw]
+    if raw and any(map(sources.has_given, (places.records, places.dead_letters))):
+        raise CheckFailed(
+            f"missing, although rows were loaded before: {', '.join(raw)}; nothing was made",
+            where=str(places.data_dir),
+            fix="start the sink (`sink` or `up`) again: it makes them and loads what the log has",
+        )
 
 
 def check(loaded: Loaded) -> list[CheckResult]:

@@ -9,8 +9,11 @@ from pipeline.config.load import load
 from pipeline.config.places import Places
 from pipeline.doris import local
 from pipeline.doris.local import Address
+from pipeline.doris.settings import Settings
+from pipeline.doris.sql import Sql
 from pipeline.errors import CheckFailed, Unreachable
-from sinks import command
+from pipeline.log import Position, readers
+from sinks import command, sources
 from sinks.doris.child import launcher
 
 
@@ -26,6 +29,14 @@ def running(tmp_path):
 
 def schema(data_dir, *arguments):
     return invoke("schema", command.schema, [*arguments, "--set", f"data_dir={data_dir}"])
+
+
+def drop(data_dir, table):
+    sql = Sql(local.locate(Settings(), Places(data_dir).doris))
+    try:
+        sql.execute(f"DROP TABLE `{table}`")
+    finally:
+        sql.close()
 
 
 def findings(data_dir):
@@ -44,6 +55,22 @@ def test_plan_says_what_is_missing_apply_makes_it_and_then_nothing_is_left(runni
     assert schema(running, "plan") == 0
     assert "up to date" in capsys.readouterr().out
     assert {found.outcome for found in findings(running).values()} == {"ok"}
+
+
+def test_raw_tables_that_rows_went_to_are_left_to_the_sink_and_judged_ones_are_made(running, capsys):
+    schema(running, "apply")
+    readers.write(Places(running).records, sources.READER, Position(1, 5))
+    drop(running, "job_wait")
+    capsys.readouterr()
+    assert schema(running, "apply") == 0
+    assert capsys.readouterr().out == "+ table job_wait\n"
+    drop(running, "object_change")
+    drop(running, "job_wait")
+    with pytest.raises(CheckFailed, match=r"loaded before: object_change; nothing was made") as left:
+        schema(running, "apply")
+    assert "start the sink" in left.value.fix
+    with pytest.raises(CheckFailed, match=r"2 changes, 0 conflicts"):
+        schema(running, "plan")
 
 
 def test_without_a_doris_both_say_what_to_do(tmp_path):
