@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { CATALOGUES, translate, word } from "../src/i18n/catalogue";
+import { CATALOGUES, detailWord, translate, word } from "../src/i18n/catalogue";
 
 const { en, zh } = CATALOGUES;
 const sources = Object.values(import.meta.glob("../src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true })) as string[];
@@ -51,4 +51,10 @@ test("Chinese has a blank wherever it meets Latin letters or figures, also those
 test("a word that is not known is shown as it came", () => {
   expect(word("zh", "phase", "waiting")).toBe("等待中");
   expect(word("zh", "phase", "levitating")).toBe("levitating");
+});
+
+test("what could never fit only did not when that is over", () => {
+  expect(detailWord("en", "insufficient_resource", "never_fits", false)).toBe("can never fit");
+  expect(detailWord("en", "insufficient_resource", "never_fits", true)).toBe("did not fit any node then");
+  expect(detailWord("en", "scheduler_backlog", "not_tried", true)).toBe("not tried yet");
 });

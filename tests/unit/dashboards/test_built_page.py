@@ -55,7 +55,8 @@ def test_the_page_keeps_its_budget() -> None:
 @pytest.mark.parametrize("lang", list(words.LANGUAGES))
 def test_phases_and_details_are_called_as_the_commands_call_them(lang: str) -> None:
     texts = json.loads((WEB / f"src/i18n/{lang}.json").read_text())
-    for prefix, known in (("phase", words.LANGUAGES[lang].PHASES), ("detail", words.LANGUAGES[lang].DETAILS)):
+    own = words.LANGUAGES[lang]
+    for prefix, known in (("phase", own.PHASES), ("detail", own.DETAILS), ("detail_past", own.DETAILS_PAST)):
         assert {key.partition(".")[2]: text for key, text in texts.items() if key.startswith(f"{prefix}.")} == known
 
 

@@ -1,5 +1,5 @@
 /** A reason as it looks everywhere: swatch with its pattern, title, and the resource it is about. */
-import { word } from "../i18n";
+import { detailWord } from "../i18n";
 import { colourVar, patternClass } from "../reasons/palette";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
@@ -17,9 +17,10 @@ export interface ReasonLike {
   resources?: readonly string[];
 }
 
-export function ReasonName({ of }: { of: ReasonLike }) {
+/** `over`: it holds the job no more. */
+export function ReasonName({ of, over = false }: { of: ReasonLike; over?: boolean }) {
   const { lang } = useStore(prefs);
-  const more = [of.detail && word(lang, "detail", of.detail), of.resources?.join(", ") || of.resource].filter(Boolean).join(" · ");
+  const more = [of.detail && detailWord(lang, of.reason, of.detail, over), of.resources?.join(", ") || of.resource].filter(Boolean).join(" · ");
   return (
     <span class="reason" title={[of.title, more, of.reason].filter(Boolean).join("\n")}>
       <Swatch reason={of.reason} />

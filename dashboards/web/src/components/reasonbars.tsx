@@ -13,19 +13,21 @@ interface Props {
   /** Reason to stress, with its resource, when one points at it elsewhere. */
   marked?: string | null;
   exact?: boolean;
+  /** Of one job: which reasons hold it no more. */
+  over?: (one: Reason) => boolean;
 }
 
 export const reasonKey = (of: { reason: string; detail: string | null; resource: string | null }): string =>
   `${of.reason}/${of.detail ?? ""}/${of.resource ?? ""}`;
 
-export function ReasonBars({ of, link, marked = null, exact = false }: Props) {
+export function ReasonBars({ of, link, marked = null, exact = false, over = () => false }: Props) {
   const { lang } = useStore(prefs);
   const most = Math.max(1, ...of.map((one) => one.ms));
   return (
     <ul class="bars">
       {of.map((one) => (
         <li key={reasonKey(one)} class={marked === reasonKey(one) ? "marked" : ""}>
-          {link ? <a class="bars-name" href={link(one.reason)}><ReasonName of={one} /></a> : <span class="bars-name"><ReasonName of={one} /></span>}
+          {link ? <a class="bars-name" href={link(one.reason)}><ReasonName of={one} over={over(one)} /></a> : <span class="bars-name"><ReasonName of={one} over={over(one)} /></span>}
           <span class="bars-share num">{percent(one.share || (one.ms > 0 ? Number.MIN_VALUE : 0), lang)}</span>
           <span class="bars-time num">{exact ? duration(one.ms) : brief(one.ms)}</span>
           <span class="bars-track" aria-hidden="true">

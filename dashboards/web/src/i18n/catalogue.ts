@@ -26,3 +26,8 @@ export function translate(lang: Lang, id: MessageId, places: Places = {}): strin
 export function word(lang: Lang, prefix: string, value: string): string {
   return CATALOGUES[lang][`${prefix}.${value}`] ?? value;
 }
+
+/** A detail of a reason; of a part that is over told as what was, where that differs: what could never fit may run now. */
+export function detailWord(lang: Lang, reason: string, detail: string, over: boolean): string {
+  return (over ? CATALOGUES[lang][`detail_past.${reason}/${detail}`] : undefined) ?? word(lang, "detail", detail);
+}

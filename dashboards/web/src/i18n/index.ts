@@ -5,7 +5,7 @@ import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
 import { translate, type MessageId, type Places } from "./catalogue";
 
-export { word, type MessageId } from "./catalogue";
+export { detailWord, word, type MessageId } from "./catalogue";
 
 export type Translate = (id: MessageId, places?: Places) => string;
 

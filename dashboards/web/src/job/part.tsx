@@ -5,7 +5,7 @@ import { Moment } from "../components/moment";
 import { Swatch } from "../components/reason";
 import { duration } from "../format/duration";
 import { percent } from "../format/number";
-import { useTranslate, word } from "../i18n";
+import { detailWord, useTranslate } from "../i18n";
 import { titles } from "../state/known";
 import { prefs } from "../state/prefs";
 import { useStore } from "../state/store";
@@ -29,7 +29,7 @@ export function Part({ episode, segment, now_ms, held, onMoment }: Props) {
         <Swatch reason={segment.reason} />
         {segment.title}
         {segment.resource && <span class="part-resource">{segment.resource}</span>}
-        {segment.detail && <span class="tag" title={segment.detail}>{word(lang, "detail", segment.detail)}</span>}
+        {segment.detail && <span class="tag" title={segment.detail}>{detailWord(lang, segment.reason, segment.detail, segment.to_ms !== null)}</span>}
         {segment.estimated && <span class="tag" title={t("job.estimated_what")}>{t("job.estimated")}</span>}
       </h3>
       <p class="part-figures num">

@@ -41,7 +41,7 @@ export function Parts({ episode, now_ms, marked, onPoint, onHold }: Props) {
           {episode.segments.map((one) => (
             <tr key={one.n} class={one.n === marked ? "marked" : ""} onMouseEnter={() => onPoint(one.n)} onClick={() => onHold(one.n)}>
               <td class="right num faint">{one.n}</td>
-              <td><ReasonName of={one} /></td>
+              <td><ReasonName of={one} over={one.to_ms !== null} /></td>
               <td class="right"><Moment ms={one.from_ms} near_ms={now_ms} /></td>
               <td class="right">{one.to_ms === null ? t("job.now") : <Moment ms={one.to_ms} near_ms={now_ms} />}</td>
               <td class="right num strong">{duration(one.ms)}</td>

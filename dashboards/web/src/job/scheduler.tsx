@@ -12,14 +12,16 @@ interface Props {
   why: Why;
   at_ms: number | null;
   dim: boolean;
-  /** Asks for what was not stored. */
+  /** Whether what was not stored was asked for. */
+  asked: boolean;
   onRebuild: () => void;
 }
 
-export function SchedulerPanel({ why, at_ms, dim, onRebuild }: Props) {
+export function SchedulerPanel({ why, at_ms, dim, asked, onRebuild }: Props) {
   const t = useTranslate();
   const { scheduler, scheduler_note } = why;
   if (why.phase !== "waiting" || (!scheduler && at_ms === null)) return null;
+  if (asked && !dim && !scheduler && !scheduler_note) return null; // somebody before the scheduler holds it: told above
   return (
     <Panel title={t("job.scheduler")} class="sees" dim={dim} aside={scheduler && <Whose of={scheduler} />}>
       {scheduler ? <Sees of={scheduler} helps={why.helps} /> : scheduler_note ? <p>{scheduler_note}</p> : (

@@ -47,7 +47,7 @@ export function WhyPanel({ episode, why, now_ms, at_ms, onMoment }: Props) {
         {shown && <Part episode={episode} segment={shown} now_ms={now_ms} held={held === shown.n} onMoment={onMoment} />}
         <div class="why-shares">
           <h3>{at_ms === null ? t("job.breakdown") : t("job.breakdown_at", { at: dayClock(at_ms, lang, zone) })}</h3>
-          <ReasonBars of={why?.episode === episode.episode ? why.reasons : []} exact marked={marked !== null && shown ? reasonKey(shown) : null} />
+          <ReasonBars of={why?.episode === episode.episode ? why.reasons : []} exact over={(one) => !why?.now || reasonKey(why.now) !== reasonKey(one)} marked={marked !== null && shown ? reasonKey(shown) : null} />
         </div>
       </div>
       <Parts episode={episode} now_ms={now_ms} marked={marked} onPoint={setPointed} onHold={hold} />

@@ -59,7 +59,7 @@ export function JobView({ where }: { where: Where }) {
       {early ? <TooEarly at_ms={at_ms} first_ms={first_ms} /> : (
         <Answer why={why.data} episode={episode} at_ms={at_ms} dim={why.dim} failed={(page.problem ?? why.problem) !== null} />
       )}
-      {why.data && !early && <SchedulerPanel why={why.data} at_ms={at_ms} dim={why.dim} onRebuild={() => setWanted(at_ms)} />}
+      {why.data && !early && <SchedulerPanel why={why.data} at_ms={at_ms} dim={why.dim} asked={rebuild !== undefined} onRebuild={() => setWanted(at_ms)} />}
       {page.data && episode && at_ms !== null && !early && <Whole now_ms={page.data.now_ms} />}
       {page.data && page.data.episodes.length > 1 && <Waits episodes={page.data.episodes} chosen={episode} />}
       {page.data && episode ? (

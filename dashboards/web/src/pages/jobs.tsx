@@ -99,7 +99,7 @@ function Row({ row, gone, now_ms }: { row: JobRow; gone: boolean; now_ms: number
         {gone ? <span class="faint">{t("jobs.gone")}</span> : <PhaseState phase={row.phase} />}
         {!gone && row.sla !== "none" && row.sla !== "cancelled" && <PromiseState sla={row.sla} />}
       </td>
-      <td class="cell-reason">{reason ? <ReasonName of={reason} /> : <span class="faint">–</span>}</td>
+      <td class="cell-reason">{reason ? <ReasonName of={reason} over={row.phase !== "waiting"} /> : <span class="faint">–</span>}</td>
       <td class="right num strong cell-wait" data-label={t("col.wait")}>{duration(row.wait_ms)}</td>
       <td class="cell-against">
         <WaitBar row={row} />

@@ -161,7 +161,7 @@ function LongestRow({ row }: { row: JobRow }) {
   return (
     <tr class="longest">
       <td class="cell-job"><JobLink job={row.job} /></td>
-      <td class="cell-reason">{reason && <ReasonName of={reason} />}</td>
+      <td class="cell-reason">{reason && <ReasonName of={reason} over={row.phase !== "waiting"} />}</td>
       <td class="col-against"><WaitBar row={row} /></td>
       <td class="right num strong cell-wait">{duration(row.wait_ms)}</td>
     </tr>
