@@ -134,6 +134,7 @@ def _scheduler(answer: dict[str, Any], labels: dict[str, str], utc: bool, out: T
 def _now(now: dict[str, Any], labels: dict[str, str], utc: bool) -> str:
     """What holds it, since when: its message is of then or later, so of another moment than what a scheduler decided."""
     resource = f" ({now['resource']})" if now["resource"] else ""
-    nodes = labels["nodes"].format(n=now["nodes"], all=now["total_nodes"]) if now["total_nodes"] else ""
+    counted = now["nodes"] is not None and now["total_nodes"]
+    nodes = labels["nodes"].format(n=now["nodes"], all=now["total_nodes"]) if counted else ""
     since = labels["since"].format(at=times.show(now["since_ms"], utc=utc)) if now.get("since_ms") else ""
     return labels["comma"].join(part for part in (f"{now['title']}{resource}", nodes, since) if part)

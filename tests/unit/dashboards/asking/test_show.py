@@ -70,6 +70,11 @@ def test_what_is_not_there_is_left_out():
     ]
 
 
+def test_a_reason_that_counts_no_nodes_names_none():
+    now = ANSWER["now"] | {"title": "Volume", "resource": None, "nodes": None, "total_nodes": 26}
+    assert "Now      Volume, since 2026-01-01 00:31:00Z\n" in shown(ANSWER | {"now": now})
+
+
 def test_a_replays_data_is_marked_and_never_late():
     assert "replay, until 2026-01-01 00:47:00Z" in shown(ANSWER | {"replay": True, "lag_ms": 10**9})
 
