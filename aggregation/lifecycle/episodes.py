@@ -111,6 +111,9 @@ def _of_current(state: JobState, episode: Episode, noted: Noted, sight: Sight, l
             return _job_ended(episode, *end, sight)
     elif episode.told_until_ms is not None:
         _told_better(state, episode, episode.told_until_ms)
+    elif episode.phase == CANCELLED:
+        if sight.unseen_since is not None:  # the job's end was seen while its pods were not: they are listed only now
+            _told_better(state, episode, episode.end_ms)
     elif episode.phase == SCHEDULED:
         if episode.assumed and least is not None:
             _take_up(state, episode, least)

@@ -1,5 +1,7 @@
 """Rules P2 to P5 and P12: when waits begin and end."""
 
+import pytest
+
 from pipeline.records import times
 from tests.support.story import BATCH, BEGIN_MS, KUEUE, NATIVE_GROUP, VOLCANO, VOLCANO_GROUP, Story
 
@@ -451,3 +453,34 @@ def test_p5_a_job_that_was_deleted_unseen_after_its_pods_were_placed_has_waited_
     story.put("Pod", "", "a", status={"phase": "Running"}, synthetic=True, unseen_since=since)
     wait = story.tell().wait
     assert (wait["phase"], at(wait, "scheduled_at")) == ("scheduled", 8999)
+
+
+@pytest.mark.parametrize("end", ["complete", "deleted"])
+def test_p5_a_job_whose_end_is_seen_before_its_pods_are_listed_again_was_placed_when_they_say(end):
+    """Each kind has a watch of its own: after a break the job's may be there again while the pods' is not yet."""
+    story = Story().batch_job(parallelism=2).after(10).pod("a", node="n").pod("b", text=SHORT).after(5000)
+    since = story.now
+    bound = story.after(3000)._condition("PodScheduled", "True", "", "")
+    story.after(20_000)
+    if end == "deleted":
+        story.gone(story.job.name)
+    else:
+        complete = story._condition("Complete", "True", "", "")
+        story.put("Job", BATCH, story.job.name, status={"conditions": [complete], "succeeded": 2})
+    story.after(100).objects["b"]["spec"]["nodeName"] = "n"
+    story.objects["b"]["status"]["conditions"] = [bound]
+    story.put("Pod", "", "b", status={"phase": "Succeeded"}, synthetic=True, unseen_since=since)
+    told = story.tell()
+    assert (told.wait["phase"], at(told.wait, "scheduled_at")) == ("scheduled", 8999)
+    assert (told.codes(), told.wait["gap_ms"]) == (["insufficient_resource", "gap"], 8999 - 5010)
+
+
+def test_p5_pods_that_were_placed_after_their_job_had_ended_do_not_tell_that_it_was_placed():
+    story = Story().batch_job().after(10).pod("a", text=SHORT).after(5000)
+    since = story.now
+    story.after(1000).gone(story.job.name)
+    bound = story.after(3000)._condition("PodScheduled", "True", "", "")
+    story.after(100).objects["a"]["spec"]["nodeName"] = "n"
+    story.objects["a"]["status"]["conditions"] = [bound]
+    story.put("Pod", "", "a", status={"phase": "Running"}, synthetic=True, unseen_since=since)
+    assert story.tell().wait["phase"] == "cancelled"
