@@ -15,7 +15,7 @@ from msgspec import structs
 
 from dashboards import waits
 from dashboards.objects import Fresh, JobRow, Now, Reason, Scheduler, Segment, Why
-from pipeline.records import sla, times, words
+from pipeline.records import reasons, sla, times, words
 from pipeline.records.words import Told
 
 WAITING = "waiting"
@@ -48,10 +48,10 @@ def why(
     end_ms = wait.ended_ms if ended and wait.ended_ms is not None else at_ms
     wait_ms = max(0, end_ms - wait.started_ms)
     phase = wait.phase if ended else WAITING
-    reasons = shares(parts, wait.started_ms, end_ms)
+    held = shares(parts, wait.started_ms, end_ms)
     now = None if ended else waits.now_of(part_at(parts, at_ms))
     overrun_ms = None if wait.deadline_ms is None else max(0, end_ms - wait.deadline_ms)
-    leading = reasons[0] if reasons else None
+    leading = held[0] if held else None
     told = _told(wait, phase, wait_ms, end_ms, leading, now)
     return Why(
         sentence=words.sentence(lang, told),
@@ -66,7 +66,7 @@ def why(
         sla=_sla(wait, ended, at_ms),
         overrun_ms=overrun_ms,
         leading=leading,
-        reasons=reasons,
+        reasons=held,
         now=now,
         helps=_helps(lang, now, wait.job.queue, sees),
         scheduler=sees,
@@ -85,9 +85,14 @@ def as_known(part: Segment, sees: Scheduler | None, *, is_said: bool) -> Segment
     if is_said and part.evidence != _DECIDED:
         return part
     message = part.message if is_said else None
-    if part.nodes is None or sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
+    if _of_the_pod(part) or sees is None or (sees.reason, sees.resource) != (part.reason, part.resource):
         return structs.replace(part, message=message, nodes=None, total_nodes=None)
     return structs.replace(part, message=message, nodes=sees.nodes, total_nodes=sees.total_nodes)
+
+
+def _of_the_pod(part: Segment | Now) -> bool:
+    """Whether a claim that is missing or unbound refused the pod before any node was looked at."""
+    return part.reason in (reasons.VOLUME, reasons.DRA) and part.nodes is None
 
 
 def part_at(parts: Sequence[Segment], at_ms: int) -> Segment | None:
@@ -150,11 +155,11 @@ def _told(wait: JobRow, phase: str, wait_ms: int, end_ms: int, leading: Reason |
 def _helps(lang: str, now: Now | None, queue: str, sees: Scheduler | None) -> list[str]:
     """What would end the wait: the scheduler's own words where it speaks of the same reason, else the reason's.
 
-    Words about nodes are no help where the reason is of the pod itself (a claim that does not exist), whatever node.
+    Words about nodes are no help where a claim keeps the pod from all of them.
     """
     if now is None:
         return []
-    if sees is not None and sees.reason == now.reason and sees.helps and (now.nodes is not None or sees.nodes is None):
+    if sees is not None and sees.reason == now.reason and sees.helps and not _of_the_pod(now):
         return sees.helps
     text = words.helps(lang, now.reason, now.detail, now.resource, queue or None)
     return [text] if text else []
