@@ -137,7 +137,7 @@ def test_why_counts_nodes_by_reason_within_two_seconds_and_follows_each_node_tha
         shadowed.follows("blue", {LACK: 2, TAINT: 1, CORDON: 1})
     took_s = time.monotonic() - began_s
     print(f"exact counts {took_s:.2f} s after the pod was visible, slowness {pace.slowness:.1f}")
-    assert took_s <= SOON_S * pace.slowness
+    assert took_s <= pace.allows_s(SOON_S)
     sentence = (shadowed.why("blue") or {})["scheduler"]["sentence"]
     assert "2 " in sentence and "lack nvidia.com/gpu" in sentence and "1 is cordoned" in sentence
     assert sentence in shadowed.pipeline.told("why", "blue", "-n", NAMESPACE)
