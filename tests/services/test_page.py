@@ -6,6 +6,7 @@ jobs are placed. What the page says is compared with the API and the command lin
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import http.server
 import json
@@ -454,10 +455,14 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             self.refused.append(self.path)
             self.send_error(404)
             return
-        connection = http.client.HTTPConnection("127.0.0.1", self.upstream, timeout=60)
-        connection.request("GET", self.path.removeprefix("/kube"), headers=dict(self.headers))
-        answer = connection.getresponse()
-        body = answer.read()
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.upstream, timeout=60)) as connection:
+            connection.request("GET", self.path.removeprefix("/kube"), headers=dict(self.headers))
+            answer = connection.getresponse()
+            body = answer.read()
+        with contextlib.suppress(ConnectionError):  # the page lets go of what it asked for when it is left
+            self._pass_on(answer, body)
+
+    def _pass_on(self, answer: http.client.HTTPResponse, body: bytes) -> None:
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in ("transfer-encoding", "content-length", "connection"):
@@ -465,7 +470,6 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        connection.close()
 
     def log_message(self, *_: object) -> None: ...
 
