@@ -1,7 +1,7 @@
 """From a request to bytes: the language, the mark of the data, 304, the JSON.
 
-The mark (ETag) is made of the log times of all stages and whether a replay is over: while they stand still, answers do. Only how long ago the data was
-loaded goes on; that stands in a header too, so that it comes with a 304 as well.
+The mark (ETag) is made of the log times of all stages and whether a replay is over: while they stand still, answers do. Only
+how long ago the data was loaded goes on; that stands in a header too, so that it comes with a 304 as well.
 """
 
 from __future__ import annotations

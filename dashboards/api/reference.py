@@ -28,8 +28,9 @@ A GET carries an `ETag` that moves with the data; send it as `If-None-Match` and
 `lag_ms` goes on meanwhile: it is in the header `Kube-Collector-Lag-Ms` of every answer, also of a 304. HEAD is answered too.
 
 Errors are `application/problem+json`: `type`, `title`, `status`, `detail`, `instance`, and `hint`, which says what to do.
-404: what is asked for does not exist; 400: it cannot be understood; 422: a parameter has a value that cannot be (`phase=done`),
-`hint` names those that can; 503: the warehouse does not answer, try again; 421: the `Host` header names neither this machine, nor an address in figures, nor a name in `dashboards.hosts`.
+404: what is asked for does not exist; 400: it cannot be understood; 422: a parameter has a value that cannot be
+(`phase=done`), `hint` names those that can; 503: the warehouse does not answer, try again; 421: the `Host` header names
+neither this machine, nor an address in figures, nor a name in `dashboards.hosts`.
 """
 
 
