@@ -15,7 +15,7 @@ from aggregation.lifecycle.groups import OUTSIDE
 from aggregation.lifecycle.objects import Admission, Decided, Group, Pod
 from aggregation.lifecycle.state import JobState, Segment
 from aggregation.messages import parse
-from pipeline.records import reasons
+from pipeline.records import kinds, reasons
 from pipeline.records.jobs import is_placeholder
 
 _CLOSED = ("Closed", "Closing")
@@ -37,7 +37,7 @@ def of(state: JobState, at_ms: int, uid: str = "") -> Segment:
 def _kept_out(state: JobState, at_ms: int, least: int | None) -> Segment | None:
     queue = state.queue
     volcano = [group for group in state.groups.values() if group.volcano]
-    if queue is not None and (volcano or state.job.group == "batch.volcano.sh"):
+    if queue is not None and (volcano or state.job.group == kinds.VOLCANO_JOB.group):
         if queue.exists is False:
             return Segment(at_ms, reasons.NOT_ADMITTED, "queue_missing", evidence="count")
         if queue.state in _CLOSED:

@@ -10,13 +10,14 @@ is assumed.
 from __future__ import annotations
 
 from aggregation.lifecycle.state import JobState
+from pipeline.records import kinds
 
 PATIENCE_MS = 60_000
 _WATCHED = (
-    ("batch", "Job"),
-    ("batch.volcano.sh", "Job"),
-    ("scheduling.volcano.sh", "PodGroup"),
-    ("scheduling.k8s.io", "PodGroup"),
+    kinds.BATCH_JOB,
+    kinds.VOLCANO_JOB,
+    kinds.VOLCANO_GROUP,
+    kinds.NATIVE_GROUP,
 )
 
 
@@ -42,7 +43,7 @@ def is_gang(state: JobState) -> bool:
     """Whether a minimum must be placed together."""
     if any(group.minimum is not None for group in state.groups.values()):
         return True
-    return state.job.group == "batch.volcano.sh" and state.own is not None and state.own.minimum is not None
+    return state.job.group == kinds.VOLCANO_JOB.group and state.own is not None and state.own.minimum is not None
 
 
 def _expected(state: JobState) -> bool:

@@ -12,18 +12,19 @@ from aggregation.lifecycle.objects import Admission, Group, JobObject, Pod
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
 from aggregation.lifecycle.state import JobState
 from aggregation.operators import dedup
+from pipeline.records import kinds
 from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
 from pipeline.records.objects import Facts, ObjectChange
 
 _Taker = Callable[[JobState, ObjectChange, Sight], Noted]
 _Kept = Pod | JobObject | Group | Admission
 _KINDS: Final[dict[tuple[str, str], _Taker]] = {
-    ("", "Pod"): pods.take,
-    ("scheduling.volcano.sh", "PodGroup"): groups.take,
-    ("scheduling.k8s.io", "PodGroup"): groups.take,
-    ("kueue.x-k8s.io", "Workload"): admissions.take,
+    kinds.POD: pods.take,
+    kinds.VOLCANO_GROUP: groups.take,
+    kinds.NATIVE_GROUP: groups.take,
+    kinds.KUEUE_WORKLOAD: admissions.take,
 }
-_JOBS: Final = (("batch", "Job"), ("batch.volcano.sh", "Job"))
+_JOBS: Final = (kinds.BATCH_JOB, kinds.VOLCANO_JOB)
 _TOMBSTONES: Final = 64
 _AHEAD_MS: Final = 5000
 

@@ -9,6 +9,7 @@ import msgspec
 
 from aggregation.lifecycle.objects import NO_ASKS, Admission, Asks, Counts, Decided, Group, JobObject, Pod
 from aggregation.operators.merge import Written
+from pipeline.records import kinds
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import QueueFacts
 
@@ -148,7 +149,7 @@ class JobState(msgspec.Struct, array_like=True, gc=False):
     @property
     def of_plain_pods(self) -> bool:
         """Whether it is a group of plain pods that Kueue holds: its Workload, made when all of them exist, is the job."""
-        return (self.job.group, self.job.kind) == ("kueue.x-k8s.io", "Workload")
+        return (self.job.group, self.job.kind) == kinds.KUEUE_WORKLOAD
 
     @property
     def episode(self) -> Episode | None:

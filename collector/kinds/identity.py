@@ -22,6 +22,7 @@ from collector.kinds.base import TASK, Kind, Link
 from collector.kinds.known import Known
 from collector.kinds.lineage import Lineage
 from pipeline.records.jobs import JobRef
+from pipeline.records.kinds import RESOURCE_CLAIM
 
 _REMEMBERED: Final = 16384
 """Objects that are gone and whose job is still known: what is said of them comes late."""
@@ -49,8 +50,6 @@ class Listing(Enum):
 
 LISTED: Final = Listing.LISTED
 ABSENT: Final = Listing.ABSENT
-CLAIM: Final = ("resource.k8s.io", "ResourceClaim")
-"""Group and kind of a claim for devices."""
 
 
 class Identity:
@@ -115,7 +114,9 @@ class Identity:
 
     def claim_exists(self, namespace: str, name: str) -> bool:
         """Whether a claim for devices is there, or nothing is known of claims."""
-        return self.listing.get(CLAIM) is not LISTED or self.named(*CLAIM, namespace, name) is not None
+        return (
+            self.listing.get(RESOURCE_CLAIM) is not LISTED or self.named(*RESOURCE_CLAIM, namespace, name) is not None
+        )
 
     def link(self, known: Known, links: tuple[Link, ...]) -> Lineage | None:
         """Puts an object under its links; None if nothing leads up from it."""

@@ -15,13 +15,14 @@ import msgspec
 from collector.kinds.base import LINK, Kind
 from collector.kinds.events import EventSight
 from collector.kinds.facts import FactBook, Told
-from collector.kinds.identity import CLAIM, LISTED, Identity, Listing
+from collector.kinds.identity import LISTED, Identity, Listing
 from collector.kinds.known import Known
 from collector.kinds.lineage import Lineage
 from collector.kinds.projection import Sight
 from collector.kinds.writing import Writer
 from pipeline.records.envelope import Record
 from pipeline.records.jobs import JobRef, is_placeholder
+from pipeline.records.kinds import RESOURCE_CLAIM
 
 
 class Intake:
@@ -290,7 +291,7 @@ class Intake:
 
     def _tell_claimed(self, known: Known, received_ms: int) -> None:
         """A device claim came or is gone: those that name it are told."""
-        if (known.kind.group, known.kind.kind) == CLAIM:
+        if (known.kind.group, known.kind.kind) == RESOURCE_CLAIM:
             self._tell(self.facts.claimed(known.namespace, known.name), received_ms)
 
     def _learn(self, sight: Sight) -> None:

@@ -7,15 +7,16 @@ from functools import lru_cache
 from typing import Final
 
 from collector.kinds.base import Link
+from pipeline.records import kinds
 from pipeline.records.jobs import JobRef, placeholder_uid
 
 JOB_KINDS: Final = (
-    "/Pod",
-    "batch/Job",
-    "batch.volcano.sh/Job",
-    "scheduling.k8s.io/PodGroup",
-    "scheduling.volcano.sh/PodGroup",
-    "kueue.x-k8s.io/Workload",
+    str(kinds.POD),
+    str(kinds.BATCH_JOB),
+    str(kinds.VOLCANO_JOB),
+    str(kinds.NATIVE_GROUP),
+    str(kinds.VOLCANO_GROUP),
+    str(kinds.KUEUE_WORKLOAD),
     "jobset.x-k8s.io/JobSet",
     "kubeflow.org/*Job",
     "trainer.kubeflow.org/TrainJob",

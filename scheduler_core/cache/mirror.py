@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pipeline.errors import Terminal
-from pipeline.records import shapes
+from pipeline.records import kinds, shapes
 from pipeline.records.envelope import ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
@@ -32,16 +32,6 @@ OTHERS: Final = "others"
 View = Literal["volcano", "others"]
 SCHEMA: Final = 2
 _TOMBSTONES: Final = 4096
-
-_POD = ("", "Pod")
-_NODE = ("", "Node")
-_JOB = ("batch.volcano.sh", "Job")
-_VOLCANO_GROUP = ("scheduling.volcano.sh", "PodGroup")
-_NATIVE_GROUP = ("scheduling.k8s.io", "PodGroup")
-_QUEUE = ("scheduling.volcano.sh", "Queue")
-_CLASS = ("scheduling.k8s.io", "PriorityClass")
-_CLAIM = ("", "PersistentVolumeClaim")
-_NAMESPACE = ("", "Namespace")
 
 
 class Noted(NamedTuple):
@@ -143,7 +133,7 @@ class Mirror:
             if len(kept.gone) > _TOMBSTONES:
                 del kept.gone[next(iter(kept.gone))]
         kept.faults.pop(uid, None)
-        if kind == _POD:
+        if kind == kinds.POD:
             self._hide(uid)
         held = self._held(kind)
         before = None if held is None else held.pop(uid, None)
@@ -166,7 +156,7 @@ class Mirror:
         if uid in kept.pods:
             self._show(uid, msgspec.structs.replace(kept.pods[uid], job=job))
             return Noted(changed=True)
-        for kind, groups in ((_VOLCANO_GROUP, kept.volcano_groups), (_NATIVE_GROUP, kept.native_groups)):
+        for kind, groups in ((kinds.VOLCANO_GROUP, kept.volcano_groups), (kinds.NATIVE_GROUP, kept.native_groups)):
             before = groups.get(uid)
             if before is not None:
                 groups[uid] = msgspec.structs.replace(before, job=job)
@@ -208,10 +198,10 @@ class Mirror:
 
     def _take_queue(self, change: ObjectChange, shape: Any) -> Noted:
         self._see_queues()
-        return self._put(_QUEUE, change.uid, reading.queue(shape))
+        return self._put(kinds.VOLCANO_QUEUE, change.uid, reading.queue(shape))
 
     def _take_job(self, change: ObjectChange, shape: Any) -> Noted:
-        noted = self._put(_JOB, change.uid, shape.metadata.annotations or {})
+        noted = self._put(kinds.VOLCANO_JOB, change.uid, shape.metadata.annotations or {})
         return noted if shape.metadata.annotations else _NOTHING
 
     # --- what those who follow have to look at ----------------------------------------------------------------------------
@@ -228,10 +218,10 @@ class Mirror:
         """Anything but a pod was so, and is so now."""
         if kind in _GROUP_VIEWS:
             self._note_group(_GROUP_VIEWS[kind], uid, before, now)
-        elif kind == _JOB:
+        elif kind == kinds.VOLCANO_JOB:
             for group in self._groups[VOLCANO].of_job(uid):
                 self._journals[VOLCANO].note("groups", name_of(self._kept.volcano_groups[group]))
-        elif kind == _NAMESPACE:
+        elif kind == kinds.NAMESPACE:
             self._look_again(before, now)
         elif kind in _NOTED_AS:
             self._claims = None
@@ -407,37 +397,39 @@ def _name_of(seen: PodSeen) -> tuple[str, str, str]:
 
 
 _PLACES: Final[dict[tuple[str, str], str]] = {
-    _NODE: "nodes",
-    _QUEUE: "queues",
-    _VOLCANO_GROUP: "volcano_groups",
-    _NATIVE_GROUP: "native_groups",
-    _CLASS: "classes",
-    _CLAIM: "claims",
-    _NAMESPACE: "namespaces",
-    _JOB: "notes",
-    _POD: "pods",
+    kinds.NODE: "nodes",
+    kinds.VOLCANO_QUEUE: "queues",
+    kinds.VOLCANO_GROUP: "volcano_groups",
+    kinds.NATIVE_GROUP: "native_groups",
+    kinds.PRIORITY_CLASS: "classes",
+    kinds.VOLUME_CLAIM: "claims",
+    kinds.NAMESPACE: "namespaces",
+    kinds.VOLCANO_JOB: "notes",
+    kinds.POD: "pods",
 }
 
-_GROUP_VIEWS: Final[dict[tuple[str, str], View]] = {_VOLCANO_GROUP: VOLCANO, _NATIVE_GROUP: OTHERS}
+_GROUP_VIEWS: Final[dict[tuple[str, str], View]] = {kinds.VOLCANO_GROUP: VOLCANO, kinds.NATIVE_GROUP: OTHERS}
 _NOTED_AS: Final = {
-    _NODE: "nodes", _QUEUE: "queues", _CLASS: "queues", _CLAIM: "beside"
+    kinds.NODE: "nodes", kinds.VOLCANO_QUEUE: "queues", kinds.PRIORITY_CLASS: "queues", kinds.VOLUME_CLAIM: "beside"
 }  # fmt: skip
 
 _Reader = Callable[[Mirror, ObjectChange, Any], Noted]
 _READERS: Final[dict[tuple[str, str], _Reader]] = {
-    _NODE: lambda mirror, change, shape: mirror._put(_NODE, change.uid, reading.node(shape)),
-    _QUEUE: Mirror._take_queue,
-    _VOLCANO_GROUP: lambda mirror, change, shape: mirror._take_group(
-        _VOLCANO_GROUP, change.uid, reading.volcano_group(shape, change.job)
+    kinds.NODE: lambda mirror, change, shape: mirror._put(kinds.NODE, change.uid, reading.node(shape)),
+    kinds.VOLCANO_QUEUE: Mirror._take_queue,
+    kinds.VOLCANO_GROUP: lambda mirror, change, shape: mirror._take_group(
+        kinds.VOLCANO_GROUP, change.uid, reading.volcano_group(shape, change.job)
     ),
-    _NATIVE_GROUP: lambda mirror, change, shape: mirror._take_group(
-        _NATIVE_GROUP, change.uid, reading.native_group(shape, change.job)
+    kinds.NATIVE_GROUP: lambda mirror, change, shape: mirror._take_group(
+        kinds.NATIVE_GROUP, change.uid, reading.native_group(shape, change.job)
     ),
-    _CLASS: lambda mirror, change, shape: mirror._put(_CLASS, change.uid, reading.priority_class(shape)),
-    _CLAIM: lambda mirror, change, shape: mirror._put(_CLAIM, change.uid, reading.claim(shape)),
-    _NAMESPACE: lambda mirror, change, shape: mirror._put(
-        _NAMESPACE, change.uid, (shape.metadata.name, shape.metadata.labels or {})
+    kinds.PRIORITY_CLASS: lambda mirror, change, shape: mirror._put(
+        kinds.PRIORITY_CLASS, change.uid, reading.priority_class(shape)
     ),
-    _JOB: Mirror._take_job,
-    _POD: Mirror._take_pod,
+    kinds.VOLUME_CLAIM: lambda mirror, change, shape: mirror._put(kinds.VOLUME_CLAIM, change.uid, reading.claim(shape)),
+    kinds.NAMESPACE: lambda mirror, change, shape: mirror._put(
+        kinds.NAMESPACE, change.uid, (shape.metadata.name, shape.metadata.labels or {})
+    ),
+    kinds.VOLCANO_JOB: Mirror._take_job,
+    kinds.POD: Mirror._take_pod,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage, named_queue
+from pipeline.records import kinds
 from pipeline.records.shapes.job import Job
 
 _ENDED = frozenset({"Complete", "Failed"})
@@ -15,9 +16,9 @@ def waits(job: Job) -> bool:
 
 
 KIND = Kind(
-    group="batch",
+    group=kinds.BATCH_JOB.group,
     plural="jobs",
-    kind="Job",
+    kind=kinds.BATCH_JOB.kind,
     versions=("v1",),
     stage=Stage.JOBS,
     role=Role.JOB,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
 from collector.kinds.catalog import event
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="",
+    group=kinds.CORE_EVENT.group,
     plural="events",
-    kind="Event",
+    kind=kinds.CORE_EVENT.kind,
     versions=("v1",),
     stage=Stage.EVENTS,
     role=Role.EVENT,

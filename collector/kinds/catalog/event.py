@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="events.k8s.io",
+    group=kinds.EVENT.group,
     plural="events",
-    kind="Event",
+    kind=kinds.EVENT.kind,
     versions=("v1",),
     stage=Stage.EVENTS,
     role=Role.EVENT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
+from pipeline.records import kinds
 from pipeline.records.shapes.queue import Workload
 
 
@@ -18,9 +19,9 @@ def waits(workload: Workload) -> bool:
 
 
 KIND = Kind(
-    group="kueue.x-k8s.io",
+    group=kinds.KUEUE_WORKLOAD.group,
     plural="workloads",
-    kind="Workload",
+    kind=kinds.KUEUE_WORKLOAD.kind,
     versions=("v1beta2", "v1beta1"),
     stage=Stage.GROUPS,
     role=Role.JOB,

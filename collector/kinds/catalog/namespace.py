@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 from pipeline.records.shapes.cluster import Namespace
 
 
@@ -12,9 +13,9 @@ def learn(namespace: Namespace) -> dict[str, str]:
 
 
 KIND = Kind(
-    group="",
+    group=kinds.NAMESPACE.group,
     plural="namespaces",
-    kind="Namespace",
+    kind=kinds.NAMESPACE.kind,
     versions=("v1",),
     stage=Stage.NODES,
     role=Role.SURROUNDINGS,

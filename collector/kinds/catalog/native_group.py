@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Link, Role, Stage, owner_links
+from pipeline.records import kinds
 from pipeline.records.shapes.group import NativeGroup
 
 
@@ -11,7 +12,7 @@ def links(group: NativeGroup) -> tuple[Link, ...]:
     workload = group.spec.workload_ref
     if found or workload is None or not workload.workload_name:
         return found
-    return (Link("scheduling.k8s.io", "Workload", group.metadata.namespace, workload.workload_name),)
+    return (Link(*kinds.NATIVE_WORKLOAD, group.metadata.namespace, workload.workload_name),)
 
 
 def waits(group: NativeGroup) -> bool:
@@ -19,9 +20,9 @@ def waits(group: NativeGroup) -> bool:
 
 
 KIND = Kind(
-    group="scheduling.k8s.io",
+    group=kinds.NATIVE_GROUP.group,
     plural="podgroups",
-    kind="PodGroup",
+    kind=kinds.NATIVE_GROUP.kind,
     versions=("v1beta1", "v1alpha3"),
     stage=Stage.GROUPS,
     role=Role.JOB,

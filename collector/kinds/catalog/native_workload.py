@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Link, Role, Stage, owner_links
+from pipeline.records import kinds
 from pipeline.records.shapes.group import NativeWorkload
 
 
@@ -15,9 +16,9 @@ def links(workload: NativeWorkload) -> tuple[Link, ...]:
 
 
 KIND = Kind(
-    group="scheduling.k8s.io",
+    group=kinds.NATIVE_WORKLOAD.group,
     plural="workloads",
-    kind="Workload",
+    kind=kinds.NATIVE_WORKLOAD.kind,
     versions=("v1beta1", "v1alpha3"),
     stage=Stage.GROUPS,
     role=Role.FACET,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
-from pipeline.records import matching
+from pipeline.records import kinds, matching
 
 KIND = Kind(
-    group="",
+    group=kinds.NODE.group,
     plural="nodes",
-    kind="Node",
+    kind=kinds.NODE.kind,
     versions=("v1",),
     stage=Stage.NODES,
     role=Role.SURROUNDINGS,

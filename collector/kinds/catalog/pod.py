@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collector.kinds import conventions
 from collector.kinds.base import Kind, Link, Role, Stage, named_queue, owner_links
+from pipeline.records import kinds
 from pipeline.records.shapes.pod import Pod
 
 _ENDED = frozenset({"Succeeded", "Failed"})
@@ -22,25 +23,25 @@ def _group(pod: Pod) -> Link | None:
     spec, meta = pod.spec, pod.metadata
     if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
         name = spec.scheduling_group.pod_group_name
-        return Link("scheduling.k8s.io", "PodGroup", meta.namespace, name, at_once=True)
+        return Link(*kinds.NATIVE_GROUP, meta.namespace, name, at_once=True)
     if spec.workload_ref is not None and spec.workload_ref.name:
-        return Link("scheduling.k8s.io", "Workload", meta.namespace, spec.workload_ref.name, at_once=True)
+        return Link(*kinds.NATIVE_WORKLOAD, meta.namespace, spec.workload_ref.name, at_once=True)
     notes = meta.annotations
     if notes:
         for key in conventions.VOLCANO_GROUP_NAMES:
             if notes.get(key):
-                return Link("scheduling.volcano.sh", "PodGroup", meta.namespace, notes[key], at_once=True)
+                return Link(*kinds.VOLCANO_GROUP, meta.namespace, notes[key], at_once=True)
     labels = meta.labels
     if labels and labels.get(conventions.KUEUE_POD_GROUP):
         name = labels[conventions.KUEUE_POD_GROUP]
-        return Link("kueue.x-k8s.io", "Workload", meta.namespace, name, at_once=True)
+        return Link(*kinds.KUEUE_WORKLOAD, meta.namespace, name, at_once=True)
     return None
 
 
 def _by_label(pod: Pod) -> tuple[Link, ...]:
     meta = pod.metadata
     name = (meta.labels or {}).get(conventions.VOLCANO_JOB_NAME)
-    return (Link("batch.volcano.sh", "Job", meta.namespace, name),) if name else ()
+    return (Link(*kinds.VOLCANO_JOB, meta.namespace, name),) if name else ()
 
 
 def waits(pod: Pod) -> bool:
@@ -49,9 +50,9 @@ def waits(pod: Pod) -> bool:
 
 
 KIND = Kind(
-    group="",
+    group=kinds.POD.group,
     plural="pods",
-    kind="Pod",
+    kind=kinds.POD.kind,
     versions=("v1",),
     stage=Stage.PODS,
     role=Role.TASK,

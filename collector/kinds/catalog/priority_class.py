@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="scheduling.k8s.io",
+    group=kinds.PRIORITY_CLASS.group,
     plural="priorityclasses",
-    kind="PriorityClass",
+    kind=kinds.PRIORITY_CLASS.kind,
     versions=("v1",),
     stage=Stage.NODES,
     role=Role.SURROUNDINGS,

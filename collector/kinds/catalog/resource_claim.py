@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="resource.k8s.io",
+    group=kinds.RESOURCE_CLAIM.group,
     plural="resourceclaims",
-    kind="ResourceClaim",
+    kind=kinds.RESOURCE_CLAIM.kind,
     versions=("v1", "v1beta2", "v1beta1"),
     stage=Stage.REST,
     role=Role.FACET,

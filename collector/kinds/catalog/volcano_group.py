@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
 from collector.kinds.conventions import VOLCANO_DEFAULT_QUEUE
+from pipeline.records import kinds
 from pipeline.records.shapes.group import VolcanoGroup
 
 
@@ -16,9 +17,9 @@ def waits(group: VolcanoGroup) -> bool:
 
 
 KIND = Kind(
-    group="scheduling.volcano.sh",
+    group=kinds.VOLCANO_GROUP.group,
     plural="podgroups",
-    kind="PodGroup",
+    kind=kinds.VOLCANO_GROUP.kind,
     versions=("v1beta1",),
     stage=Stage.GROUPS,
     role=Role.JOB,

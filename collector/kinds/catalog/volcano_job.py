@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
 from collector.kinds.conventions import VOLCANO_DEFAULT_QUEUE
+from pipeline.records import kinds
 from pipeline.records.shapes.job import VolcanoJob
 
 _ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
@@ -20,9 +21,9 @@ def waits(job: VolcanoJob) -> bool:
 
 
 KIND = Kind(
-    group="batch.volcano.sh",
+    group=kinds.VOLCANO_JOB.group,
     plural="jobs",
-    kind="Job",
+    kind=kinds.VOLCANO_JOB.kind,
     versions=("v1alpha1",),
     stage=Stage.JOBS,
     role=Role.JOB,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collector.kinds import queues
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="scheduling.volcano.sh",
+    group=kinds.VOLCANO_QUEUE.group,
     plural="queues",
-    kind="Queue",
+    kind=kinds.VOLCANO_QUEUE.kind,
     versions=("v1beta1",),
     stage=Stage.QUEUES,
     role=Role.SURROUNDINGS,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, Role, Stage
+from pipeline.records import kinds
 
 KIND = Kind(
-    group="",
+    group=kinds.VOLUME_CLAIM.group,
     plural="persistentvolumeclaims",
-    kind="PersistentVolumeClaim",
+    kind=kinds.VOLUME_CLAIM.kind,
     versions=("v1",),
     stage=Stage.REST,
     role=Role.FACET,

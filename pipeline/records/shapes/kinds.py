@@ -8,27 +8,28 @@ from typing import Any
 import msgspec
 
 from pipeline.errors import Terminal
+from pipeline.records import kinds
 from pipeline.records.shapes import claim, cluster, event, group, job, node, pod, queue
 from pipeline.records.shapes.base import Shape
 
 SHAPES: dict[tuple[str, str], type[Shape]] = {
-    ("", "Node"): node.Node,
-    ("", "Pod"): pod.Pod,
-    ("", "Event"): event.Event,
-    ("events.k8s.io", "Event"): event.Event,
-    ("", "Namespace"): cluster.Namespace,
-    ("", "PersistentVolumeClaim"): claim.PersistentVolumeClaim,
-    ("scheduling.k8s.io", "PriorityClass"): cluster.PriorityClass,
-    ("scheduling.k8s.io", "PodGroup"): group.NativeGroup,
-    ("scheduling.k8s.io", "Workload"): group.NativeWorkload,
-    ("scheduling.volcano.sh", "PodGroup"): group.VolcanoGroup,
-    ("scheduling.volcano.sh", "Queue"): queue.Queue,
-    ("batch.volcano.sh", "Job"): job.VolcanoJob,
-    ("batch", "Job"): job.Job,
-    ("kueue.x-k8s.io", "Workload"): queue.Workload,
-    ("kueue.x-k8s.io", "LocalQueue"): queue.LocalQueue,
-    ("kueue.x-k8s.io", "ClusterQueue"): queue.ClusterQueue,
-    ("resource.k8s.io", "ResourceClaim"): claim.ResourceClaim,
+    kinds.NODE: node.Node,
+    kinds.POD: pod.Pod,
+    kinds.CORE_EVENT: event.Event,
+    kinds.EVENT: event.Event,
+    kinds.NAMESPACE: cluster.Namespace,
+    kinds.VOLUME_CLAIM: claim.PersistentVolumeClaim,
+    kinds.PRIORITY_CLASS: cluster.PriorityClass,
+    kinds.NATIVE_GROUP: group.NativeGroup,
+    kinds.NATIVE_WORKLOAD: group.NativeWorkload,
+    kinds.VOLCANO_GROUP: group.VolcanoGroup,
+    kinds.VOLCANO_QUEUE: queue.Queue,
+    kinds.VOLCANO_JOB: job.VolcanoJob,
+    kinds.BATCH_JOB: job.Job,
+    kinds.KUEUE_WORKLOAD: queue.Workload,
+    kinds.KUEUE_LOCAL_QUEUE: queue.LocalQueue,
+    kinds.KUEUE_CLUSTER_QUEUE: queue.ClusterQueue,
+    kinds.RESOURCE_CLAIM: claim.ResourceClaim,
 }
 """A kind that is not listed is decoded as `job.Owner`: its metadata only."""
 
