@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check bench chaos lock clean
+.PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check native bench chaos lock clean
 
 help: ## list the recipes
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -57,6 +57,18 @@ web: ## build the page into dashboards/static (needs Node)
 
 web-check: ## fail if a fresh build of the page differs from the committed files
 	@tests/check_web
+
+native: build/native/.ready ## the scheduler core as machine code, in build/native (needs a C compiler, two minutes)
+
+# A copy is built, so that no compiled module is left beside a file that somebody goes on editing.
+build/native/.ready: $(READY) pyproject.toml $(shell git ls-files 'scheduler_core/*.py')
+	@echo "Compiling the scheduler core into build/native: about two minutes." >&2
+	@rm -rf build/native build/native.tmp && mkdir -p build/native build/native.tmp
+	@git ls-files -z -- pyproject.toml README.md LICENSE '*.py' | xargs -0 cp --parents -t build/native.tmp
+	@cd build/native.tmp && PATH="$(CURDIR)/$(BIN):$$PATH" HATCH_BUILD_HOOKS_ENABLE=1 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel >build.log 2>&1 \
+		|| { tail -n 20 build.log >&2; exit 1; }
+	@mv build/native.tmp/scheduler_core build/native.tmp/*__mypyc*.so build/native/ && rm -rf build/native.tmp
+	@touch $@
 
 bench: $(READY) ## figures of speed, one JSON line each (NAME=… for one)
 	@$(BIN)/python -m benchmarks $(NAME)

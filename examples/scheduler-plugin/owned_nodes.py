@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pipeline.records import reasons
 from scheduler_core.model.cells import Bools
-from scheduler_core.model.refusal import UNRESOLVABLE, Check
+from scheduler_core.model.checks import UNRESOLVABLE, Check
 from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session

@@ -233,7 +233,7 @@ class Placer:
         if self._barred is not None and task.role:
             self._remember(task)
             if isinstance(found, Refusal) and found.report is not None:
-                found.report = found.report.with_unresolvable(self._never[task.role])
+                found.never = self._never[task.role]
         return found
 
     def _remember(self, task: Task) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scheduler_core.model.cells import Bools
+from scheduler_core.model.checks import UNRESOLVABLE, Check
 from scheduler_core.model.nodes import NodeTable
-from scheduler_core.model.refusal import UNRESOLVABLE, Check
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Demand
 from scheduler_core.session.codes import FITS

@@ -27,7 +27,7 @@ from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.columns import Mark, Short, Wish, Wished
 from scheduler_core.foreign.judged import Judged, Kind, distinct
 from scheduler_core.model.cells import Bools, Ints
-from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
+from scheduler_core.model.checks import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.tasks import Task, TaskClass
 from scheduler_core.plugins import predicates
 from scheduler_core.plugins.predicates import Predicates

@@ -11,7 +11,8 @@ from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.filters import Filters
 from scheduler_core.foreign.judged import Judged
 from scheduler_core.foreign.reasons import Reasons
-from scheduler_core.model.refusal import Blocker, Report
+from scheduler_core.model.checks import Blocker
+from scheduler_core.model.refusal import Report
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import helps as helps_

@@ -20,6 +20,7 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint64]
 Number = Any
 """One row's value or a column of them: filters and scores are written for both."""
+_where: Callable[[Number, Number, Number], Number] = np.where
 
 
 class Cells:
@@ -100,7 +101,7 @@ class Columns(Cells):
         return found
 
     def where(self, condition: Number, then: Number, otherwise: Number) -> Number:
-        return np.where(condition, then, otherwise)
+        return _where(condition, then, otherwise)
 
     def least(self, one: Number, other: Number) -> Number:
         return np.minimum(one, other)

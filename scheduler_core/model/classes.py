@@ -7,6 +7,7 @@ more than pods do; what a set of containers asks is worked out once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,7 +23,7 @@ from scheduler_core.model.tasks import Demand, Relations, TaskClass
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Asked(NamedTuple):
     """What the containers of a pod ask, and what was wrong in it."""
 
     demand: Demand

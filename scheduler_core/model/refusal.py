@@ -1,55 +1,14 @@
-"""What is known of a refusal: checks of nodes, a report of a class over all nodes, the refusal of one task."""
+"""What is known of a refusal: a report of a class over all nodes, the refusal of one task."""
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from scheduler_core.model.checks import Blocker
 from scheduler_core.model.why import Why
 
 if TYPE_CHECKING:
     from scheduler_core.model.tasks import Task
-
-UNSCHEDULABLE = "Unschedulable"
-UNRESOLVABLE = "UnschedulableAndUnresolvable"
-"""A node refused with this code is not freed by evicting anybody."""
-
-
-class Check(msgspec.Struct, frozen=True, gc=False):
-    """A filter of nodes: its name and code as Volcano writes them, its text, and the reason it stands for.
-
-    `lifted` says of several nodes, in the past tense, how they would have to be to pass ("were not cordoned").
-    """
-
-    name: str
-    code: str
-    text: str
-    reason: str
-    lifted: str = ""
-
-
-class Blocker(msgspec.Struct, frozen=True):
-    """A check that alone keeps `nodes` nodes from taking the task.
-
-    For a resource, `place` is its place on the axis, and `short` the least amount that is missing, on row `row`.
-    `asked` is the request of it. For other checks place is -1 and `row` the first such node; `named` are the labels, taints
-    or ports that it is about, where they are known and the same on all these nodes.
-    """
-
-    check: Check
-    nodes: int
-    place: int = -1
-    short: int = 0
-    asked: int = 0
-    row: int = -1
-    named: str = ""
-
-    @property
-    def size(self) -> float:
-        """How much has to change: the share of the request that is missing; a rule that must go counts as all."""
-        return self.short / self.asked if self.place >= 0 and self.asked else 1.0
 
 
 class Report:
@@ -90,21 +49,16 @@ class Report:
         """The reason of a task, of whose job so many tasks like it wait, and so many had a place by then."""
         return self.why
 
-    def with_unresolvable(self, rows: Any) -> Report:
-        """The same with other rows that no eviction would free."""
-        found = copy.copy(self)
-        found.unresolvable = rows
-        return found
-
 
 class Refusal:
     """Why a task was not placed. `report` if nodes refused it. `placed` of its gang had a place by then, and of tasks like
     it `alike` waited and had one.
 
-    `text` is what Volcano says instead of node counts, `domain` the part of the network that was tried.
+    `text` is what Volcano says instead of node counts, `domain` the part of the network that was tried. `never` masks rows
+    no eviction would free, where tasks of its role have said more of them than its report.
     """
 
-    __slots__ = ("_why", "alike", "domain", "placed", "report", "task", "text")
+    __slots__ = ("_why", "alike", "domain", "never", "placed", "report", "task", "text")
 
     def __init__(
         self, task: Task, why: Why | None, report: Report | None = None, placed: int = 0, text: str = "",
@@ -117,6 +71,7 @@ class Refusal:
         self.text = text
         self.alike = alike
         self.domain = ""
+        self.never: Any = None
 
     @property
     def why(self) -> Why:
@@ -130,4 +85,6 @@ class Refusal:
     @property
     def unresolvable(self) -> Any:
         """Rows that no eviction would free, as far as nodes were asked for this very task."""
-        return None if self.report is None or self.text else self.report.unresolvable
+        if self.report is None or self.text:
+            return None
+        return self.report.unresolvable if self.never is None else self.never

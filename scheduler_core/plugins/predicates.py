@@ -20,7 +20,7 @@ import numpy as np
 from pipeline.records import matching, reasons
 from pipeline.records.shapes.pod import PodAffinityTerm, TopologySpreadConstraint
 from scheduler_core.model.cells import Bools, Filter
-from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
+from scheduler_core.model.checks import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import arguments, relations

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.records import reasons
-from scheduler_core.model.refusal import UNRESOLVABLE, UNSCHEDULABLE, Check
+from scheduler_core.model.checks import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import Axis
 from scheduler_core.session.tallies import Tallies
 

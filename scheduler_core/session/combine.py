@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
-
 from scheduler_core.model.why import Why
 
 T = TypeVar("T")
@@ -21,7 +19,7 @@ ABSTAINS = 0
 REJECTS = -1
 
 
-class Vote(msgspec.Struct, frozen=True, gc=False):
+class Vote(NamedTuple):
     """Permit, abstain or reject; a rejection says why."""
 
     value: int

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.records import matching, reasons
+from scheduler_core.model.checks import Blocker, Check
 from scheduler_core.model.labels import Taints
-from scheduler_core.model.refusal import Blocker, Check, Report
+from scheduler_core.model.refusal import Report
 from scheduler_core.model.resources import MEMORY, Axis
 from scheduler_core.model.tasks import TaskClass
 from scheduler_core.model.why import Why

@@ -140,6 +140,9 @@ class Heap(Generic[T]):
     def __len__(self) -> int:
         return len(self._heap)
 
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
     def push(self, item: T) -> None:
         heapq.heappush(self._heap, (self._key(item), item))
 
@@ -185,6 +188,9 @@ class Line(Heap[T]):
     def __len__(self) -> int:
         return len(self._heap) - self._taken
 
+    def __bool__(self) -> bool:
+        return len(self._heap) > self._taken
+
     def push(self, item: T) -> None:
         bisect.insort(self._heap, (self._key(item), item), self._taken)
 
@@ -213,6 +219,9 @@ class LiveHeap(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
 
     def push(self, item: T) -> None:
         items = self._items

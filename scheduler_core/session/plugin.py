@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mypy_extensions import mypyc_attr
+
 from scheduler_core.model.cells import Bools, Filter, Floats, Ints, Score
+from scheduler_core.model.checks import Check
 from scheduler_core.model.jobs import Job, Queue
-from scheduler_core.model.refusal import Check
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session.combine import Vote
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from scheduler_core.session.session import Session
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Plugin:
     """Base of all plugins. `name` is what policies call it."""
 

@@ -22,7 +22,8 @@ import numpy as np
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.cells import Bools, Codes
-from scheduler_core.model.refusal import Blocker, Check, Refusal, Report
+from scheduler_core.model.checks import Blocker, Check
+from scheduler_core.model.refusal import Refusal, Report
 from scheduler_core.model.resources import MEMORY
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why

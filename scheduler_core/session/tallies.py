@@ -76,11 +76,11 @@ class _Lines(NamedTuple):
         """How they stand to a class, given what fails for it in each state."""
         kinds = len(self.values)
         numbers = failing.of[self.states] * np.int64(kinds) + self.kinds
-        nodes = np.bincount(numbers, self.nodes)
+        nodes = np.bincount(numbers, self.nodes).astype(np.int64)
         found: dict[int, int] = {}
         for number in np.flatnonzero(nodes).tolist():
             code = failing.codes.item(number // kinds) | self.values.item(number % kinds)
-            found[code] = found.get(code, 0) + int(nodes.item(number))
+            found[code] = found.get(code, 0) + nodes.item(number)
         codes = failing.codes[failing.of[self.states]] | self.fixed
         return Told(Tally(self.states, self.fixed, codes, self.nodes, self.first, total), _most_first(found))
 

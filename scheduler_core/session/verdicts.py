@@ -7,7 +7,7 @@ waits for that. Then what its queue said, then what nodes said of its first refu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline.records import reasons
 from scheduler_core.model.jobs import Job
@@ -70,8 +70,8 @@ class Before(NamedTuple):
     """Which plugin puts one job before another, with the keys of both; no plugin: its age, or its name."""
 
     plugin: str
-    ours: object
-    theirs: object
+    ours: Any
+    theirs: Any
 
 
 def order(session: Session, job: Job, other: Job) -> Before:

@@ -9,6 +9,7 @@ from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model.refusal import Refusal
 from tests.support import scheduler_worlds as worlds
+from tests.support.native import interpreted_only
 
 REF = JobRef("Job", "ns", "train", "uid-1")
 
@@ -91,6 +92,7 @@ def test_tasks_that_were_refused_alike_are_told_once_and_the_gang_says_how_far_i
     assert found[0].message.startswith("2 of 4 placed, then ")
 
 
+@interpreted_only
 def test_tasks_that_were_refused_alike_are_told_once_even_if_nodes_were_asked_for_each():
     facts = f.ClusterFacts(
         nodes=(node("n1"),), groups=(group("a", min_member=3),),

@@ -10,7 +10,8 @@ import pytest
 from pipeline.records import reasons, words
 from pipeline.records.decisions import FailureSet
 from pipeline.records.words import en, scheduler, zh
-from scheduler_core.model.refusal import Blocker, Check, Report
+from scheduler_core.model.checks import Blocker, Check
+from scheduler_core.model.refusal import Report
 from scheduler_core.model.why import Why
 from scheduler_core.plugins import predicates
 from scheduler_core.session import codes, helps

@@ -12,6 +12,7 @@ from scheduler_core.model import facts as f
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.standing import Standing
 from tests.support import scheduler_worlds as worlds
+from tests.support.native import interpreted_only
 
 NOW = 10**10
 TREE = worlds.policy(
@@ -128,6 +129,7 @@ def accounts_of(session):
     }
 
 
+@interpreted_only
 @pytest.mark.parametrize("policy", [TREE, worlds.TREE, worlds.LATE], ids=["alone", "tree", "late"])
 def test_accounts_that_were_kept_are_those_that_are_made_anew_whatever_sessions_did_with_them(policy):
     """Also where a session of another policy came between, or one that did not come to its end."""

@@ -8,6 +8,7 @@ from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.plugins.network_topology_aware import NetworkTopologyAware
 from tests.support import scheduler_makers as make
+from tests.support.native import interpreted_only
 
 POLICY = make.policy(
     ("gang",), ("predicates", "binpack", "network-topology-aware"), actions=("allocate",),
@@ -58,6 +59,7 @@ def decided(seed, policy):
     return decisions.of_session(session, "simulate"), near, len(session.binds)
 
 
+@interpreted_only
 @pytest.mark.parametrize("policy", [POLICY, SPREADING], ids=["packing", "spreading"])
 def test_some_rows_and_the_best_of_the_others_choose_what_all_rows_choose(monkeypatch, policy):
     quick = [decided(seed, policy) for seed in range(120)]

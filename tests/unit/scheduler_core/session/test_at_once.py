@@ -7,7 +7,9 @@ import pytest
 
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.session.at_once import AtOnce
+from scheduler_core.session.plugin import Plugin
 from tests.support import scheduler_worlds as worlds
+from tests.support.native import interpreted_only
 
 
 def crowded(seed, policy):
@@ -28,6 +30,7 @@ def crowded(seed, policy):
     return msgspec.structs.replace(facts, groups=tuple(groups), pods=tuple(pods))
 
 
+@interpreted_only
 @pytest.mark.parametrize("policy", worlds.POLICIES)
 def test_a_job_that_is_refused_at_once_is_refused_as_if_it_were_tried(policy, monkeypatch):
     taken = []
@@ -58,12 +61,10 @@ def test_a_job_that_is_refused_at_once_is_refused_as_if_it_were_tried(policy, mo
 def test_a_plugin_that_is_not_steady_is_asked_of_every_job():
     """It counts how often it is asked."""
 
-    class Counting(plugins.ALL["gang"]):
+    class Counting(Plugin):
         name = "counting"
-        steady = False
 
         def open(self, session):
-            super().open(session)
             self.asked = 0
 
         def allocatable(self, queue, task):
@@ -73,7 +74,7 @@ def test_a_plugin_that_is_not_steady_is_asked_of_every_job():
             return most
 
     facts = crowded(3, "default")
-    policy = worlds.policy(("counting",), ("predicates",), actions=("allocate",))
+    policy = worlds.policy(("gang", "counting"), ("predicates",), actions=("allocate",))
     session = scheduling.run(facts, policy, 10**10, {**plugins.ALL, "counting": Counting})
     assert not session.steady
     refused = [job for job in session.jobs.values() if job.refusals]

@@ -7,6 +7,7 @@ import pytest
 
 from scheduler_core.model.tasks import _number_in
 from scheduler_core.session.orders import Heap, Line, LiveHeap
+from tests.support.native import interpreted_only
 
 
 def live(items, key):
@@ -50,6 +51,7 @@ class Place:
     releases = 0
 
 
+@interpreted_only
 @pytest.mark.parametrize("seed", range(50))
 def test_putting_back_what_was_taken_last_and_taking_the_next_is_one_step_or_two(seed):
     r = random.Random(seed)
@@ -70,6 +72,7 @@ def test_putting_back_what_was_taken_last_and_taking_the_next_is_one_step_or_two
         assert taken == other.pop()
 
 
+@interpreted_only
 @pytest.mark.parametrize("seed", range(50))
 def test_a_line_is_a_heap_in_which_only_what_was_taken_and_a_release_change_places(seed):
     r = random.Random(seed)
