@@ -54,7 +54,7 @@ PACE_S = 10.0
 """So long the begin of the pace is listened for."""
 START_S, END_S, STOP_S = 120.0, 60.0, 90.0
 _STATES = "select timers from state"
-_LOADED = "SELECT MIN(`log_at`) FROM `progress` WHERE `log_at` IS NOT NULL HAVING COUNT(DISTINCT `stage`) > 1"
+_LOADED = "SELECT MIN(`log_at`) FROM `progress` WHERE `log_at` IS NOT NULL HAVING COUNT(DISTINCT `stage`) > 2"
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from pipeline.log import LogReader, Position, layout, readers
 from pipeline.log.outbox import OutboxReader
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, dead_letters, raw_rows
-from pipeline.records.envelope import TickRecord
 from pipeline.records.rows import Row
 from pipeline.telemetry import catalogue
 from sinks.base import Bad, Taken
@@ -48,7 +47,7 @@ class _OfLog:
 
 
 class LogSource(_OfLog):
-    """Raw rows straight from the record log.
+    """Raw rows straight from the record log, and in its ticks the progress of who writes it.
 
     Lines that are no record are left to the aggregation, which reads the same log and keeps them as dead letters; here
     they are only counted.
@@ -70,8 +69,7 @@ class LogSource(_OfLog):
                 catalogue.dead_letters.labels("sinks", "undecodable_record").inc()
                 continue
             log_at[record.cluster] = stamp
-            if not isinstance(record, TickRecord):
-                rows += raw_rows.all_of(record)
+            rows += raw_rows.all_of(record)
         return Taken(rows, [], size, batch.end, log_at)
 
 

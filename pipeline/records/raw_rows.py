@@ -1,7 +1,7 @@
-"""Records that fill tables as they are, without judgement: event, object_change, decision, figures. Pure.
+"""Records that fill tables as they are, without judgement: event, object_change, decision, figures, progress. Pure.
 
 The key of a raw row is the record's own identity and its version is `observedms`, so a record that comes twice, from a
-restart or a second collector, is one row. Gaps and ticks fill no table.
+restart or a second collector, is one row. A tick is the collector's progress; gaps fill no table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from pipeline.records import events, objects, tables
-from pipeline.records.envelope import DecisionRecord, EventRecord, FiguresRecord, ObjectRecord, Record
+from pipeline.records.envelope import DecisionRecord, EventRecord, FiguresRecord, ObjectRecord, Record, TickRecord
 from pipeline.records.rows import Row
 from pipeline.records.shapes.base import Condition, Part
 
@@ -55,13 +55,13 @@ _NOTHING = _Seen()
 
 
 def of(record: Record) -> Row | None:
-    """The row of a record; None for one that fills no raw table, or that has many rows."""
+    """The row of a record; None for one that fills no table, or that has many rows."""
     make = _MAKERS.get(type(record))
     return None if make is None else make(record)
 
 
 def all_of(record: Record) -> Sequence[Row]:
-    """Every row of a record; none for one that fills no raw table."""
+    """Every row of a record; none for one that fills no table."""
     if isinstance(record, FiguresRecord):
         return [*_queues(record), *_nodes(record)]
     row = of(record)
@@ -153,6 +153,12 @@ def _decision(record: DecisionRecord) -> Row:
     )
 
 
+def _tick(record: TickRecord) -> Row:
+    """How far the collector has come; who loads it says when."""
+    values = {"cluster": record.cluster, "stage": "collector", "log_at": record.observedms, "loaded_at": None}
+    return Row(tables.PROGRESS.name, record.observedms, values)
+
+
 def _queues(record: FiguresRecord) -> Iterator[Row]:
     for each in record.data.queues:
         yield _figures(record, tables.QUEUE_MINUTE.name, {
@@ -176,6 +182,7 @@ _MAKERS: dict[type, Callable[[Any], Row]] = {
     EventRecord: _event,
     ObjectRecord: _object_change,
     DecisionRecord: _decision,
+    TickRecord: _tick,
 }
 
 

@@ -27,7 +27,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
             rows = running.sql(
                 "SELECT COUNT(*) AS n FROM v_pipeline_health WHERE UNIX_TIMESTAMP(log_at) * 1000 >= %s", end_ms
             )
-            return bool(rows[0]["n"] == 2)
+            return bool(rows[0]["n"] == 3)
 
         poll("all of the recording is loaded", loaded, straight.LIMIT_S)
         poll("figures came", lambda: running.sql("SELECT 1 FROM node_minute LIMIT 1"), straight.LIMIT_S)

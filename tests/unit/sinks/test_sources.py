@@ -33,13 +33,15 @@ def test_a_source_is_on_the_list_of_readers_before_it_has_read(tmp_path):
     assert json.loads((tmp_path / "outbox/readers/doris.json").read_text()) == {"seq": 0}
 
 
-def test_the_log_gives_rows_of_records_and_log_time_of_ticks(log, tmp_path):
+def test_the_log_gives_rows_of_records_and_the_collectors_progress_of_ticks(log, tmp_path):
     log.add(3)
     log.writer.tick(log.writer.stamp + 5000)
     log.writer.sync()
     source = LogSource(tmp_path / "records")
     taken = source.take(100, 1 << 20)
-    assert [row.values["name"] for row in taken.rows] == ["pod-0", "pod-1", "pod-2"]
+    *pods, told = taken.rows
+    assert [row.values["name"] for row in pods] == ["pod-0", "pod-1", "pod-2"]
+    assert (told.values["stage"], told.values["log_at"]) == ("collector", log.writer.stamp)
     assert taken.log_at == {CLUSTER: log.writer.stamp} and taken.size > 300
     assert source.take(100, 1 << 20) is None
     source.close()

@@ -103,12 +103,21 @@ def test_a_close_of_a_session_has_no_job():
     assert row.values["job_uid"] is None and row.values["helps"] is None
 
 
-def test_gaps_and_ticks_fill_no_table():
+def test_a_gap_fills_no_table():
     assert raw_rows.of(GapRecord(**envelope(), data=Gap(kind="Pod", to_ms=AT, why="expired"))) is None
-    assert raw_rows.of(TickRecord(**envelope(partitionkey="*"))) is None
 
 
-@pytest.mark.parametrize("record", [changed(), changed("facts", None)], ids=["object", "facts"])
+def test_a_tick_is_how_far_the_collector_has_come():
+    row = raw_rows.of(TickRecord(**envelope(partitionkey="*")))
+    assert (row.table, row.version) == ("progress", AT)
+    assert row.values == {"cluster": "c", "stage": "collector", "log_at": AT, "loaded_at": None}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [changed(), changed("facts", None), TickRecord(**envelope(partitionkey="*"))],
+    ids=["object", "facts", "tick"],
+)
 def test_every_value_has_a_column_and_every_column_a_value(record):
     row = raw_rows.of(record)
     names = {column.name for column in tables.TABLES[row.table].columns}
