@@ -284,7 +284,7 @@ class Replayer:
             scribe.checkpoint(self.at_ms)
             self.done = not loop.stopping.is_set()
             if self.done:
-                log.info("the recording is over", until=times.format_ms(self.at_ms))
+                log.info("recording_over", until=times.format_ms(self.at_ms))
             while not loop.stopping.wait(_BLOCKED_S):
                 loop.beat()
                 scribe.checkpoint(self.at_ms)

@@ -74,7 +74,7 @@ class Dashboards:
         self._probing.start()
         if not self._server.await_start(START_S):
             raise Unreachable("the HTTP server did not start in time", where=self.url)
-        log.info("the page is on", url=f"{self.url}/")
+        log.info("page_on", url=f"{self.url}/")
 
     def stop(self, deadline_s: float) -> None:
         """Takes no more requests and ends those under way."""
@@ -117,10 +117,10 @@ class Dashboards:
             self._store.rows("progress")
         except (Unreachable, QueryFailed) as error:
             if was_well:
-                log.warning("the warehouse does not answer; the page says so", error=error)
+                log.warning("warehouse_silent", error=error, now="the page says so")
             return False
         if not was_well:
-            log.info("the warehouse answers again", address=self._store.address)
+            log.info("warehouse_answers_again", address=self._store.address)
         return True
 
 

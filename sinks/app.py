@@ -95,7 +95,7 @@ class Sink:
             loop.beat()
             wait_s = self._turn()
         if self._open() == 0.0 and not self._loader.drain(self._drain_s):
-            log.warning("stopped before everything was loaded; the rest is loaded at the next start")
+            log.warning("rows_left", why="the time to stop was over", now="they are loaded at the next start")
         for source in self._sources:
             source.close()
 
@@ -115,7 +115,7 @@ class Sink:
             self._warehouse.open()
         except (Transient, Unreachable, QueryFailed) as error:
             if str(error) != self._failure:
-                log.warning("the warehouse is not there; rows wait", error_type=type(error).__name__, error=str(error))
+                log.warning("warehouse_missing", error=error, now="rows wait")
             self._failure = str(error)
             return self._backoff.next_s(random.random(), getattr(error, "retry_after_s", None))
         self._has_loaded = True

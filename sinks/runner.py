@@ -89,13 +89,11 @@ class Loader:
             full = self.turn()
         except (Transient, Unreachable) as error:
             if str(error) != self.failure:
-                log.warning(
-                    "the warehouse does not take rows; they wait", error_type=type(error).__name__, error=str(error)
-                )
+                log.warning("rows_refused", error=error, now="they wait")
             self.failure = str(error)
             return self._backoff.next_s(random.random(), getattr(error, "retry_after_s", None))
         if self.failure is not None:
-            log.info("the warehouse takes rows again")
+            log.info("rows_taken_again")
             self.failure = None
         self._backoff.reset()
         self.loaded_s = clock.monotonic_s()
@@ -199,7 +197,7 @@ class Loader:
         if load.table == tables.DEAD_LETTER.name:
             for each in bad:
                 log.error(
-                    "a dead letter does not fit its own table and is lost", reason=each.error, size=len(each.data)
+                    "dead_letter_lost", reason=each.error, size=len(each.data), why="its own table does not take it"
                 )
             return
         self._deliver(self._dead_load(bad))
@@ -219,9 +217,7 @@ class Loader:
     def _dead_load(self, bad: list[Bad]) -> Load:
         letters = Batch()
         for each in bad:
-            log.warning(
-                "rows that do not fit are kept as dead letters", table=each.kind, reason=each.error[:REASON_CHARACTERS]
-            )
+            log.warning("row_unfit", table=each.kind, reason=each.error[:REASON_CHARACTERS], now="it is a dead letter")
             catalogue.dead_letters.labels("sinks", "bad_row").inc()
             letters.add(batches.dead_letter(each, self._cluster, clock.now_ms()))
         return letters.loads()[0]

@@ -76,9 +76,7 @@ async def _ours(request: Request, error: Exception) -> Response:
     if isinstance(error, UserError):
         return response(request, status, kind, f"{error.where}: {error.what}" if error.where else error.what, error.fix)
     if isinstance(error, QueryFailed):
-        log.error(
-            "the warehouse refused a question", error=str(error), code=error.code, statement=error.statement[:2000]
-        )
+        log.error("question_refused", error=str(error), code=error.code, statement=error.statement[:2000])
         hint = "Its tables may be of another version: see `kube-collector schema plan`."
         return response(request, status, kind, f"the warehouse refused the question: {error}", hint)
     return response(request, status, kind, str(error))
@@ -103,6 +101,6 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    log.exception("a request failed", error=error, path=request.url.path)
+    log.exception("request_failed", error=error, path=request.url.path)
     hint = "This is a fault of kube-collector; its log has the stack."
     return response(request, 500, "failed", f"unexpected {type(error).__name__}", hint)

@@ -154,7 +154,7 @@ def _handler(asked: Asked) -> type[BaseHTTPRequestHandler]:
             try:
                 made = answer(asked, self.command, self.path, self.headers.get("Accept", ""))
             except Exception as error:
-                _log.exception("the admin server failed to answer", error=error, path=self.path)
+                _log.exception("request_failed", error=error, path=self.path)
                 made = Answer(500, b"failed; the log says why\n")
             self.close_connection = self.command == "POST"  # its body is not read
             self.send_response(made.status)

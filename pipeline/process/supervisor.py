@@ -144,7 +144,7 @@ class Supervisor:
                 new = self._loaded.again()
             except UserError as error:
                 catalogue.reloads.labels("refused").inc()
-                _log.error("the new settings are refused; the old ones stay in use", problems=str(error).splitlines())
+                _log.error("settings_refused", problems=str(error).splitlines(), now="the old ones stay in use")
                 raise
             ground, change = reload.take_over(self._loaded.ground, new.ground)
             self._loaded = replace(self._loaded, ground=ground, origins=new.origins)
@@ -153,7 +153,7 @@ class Supervisor:
                 if isinstance(stage, Reloads):
                     stage.reload(self._loaded)
             catalogue.reloads.labels("taken").inc()
-            _log.info("settings read again", taken=change.taken, waiting_for_restart=change.waiting)
+            _log.info("settings_read_again", taken=change.taken, waiting_for_restart=change.waiting)
             return {"taken": change.taken, "waiting_for_restart": change.waiting}
 
     def _start(self, started: list[Stage]) -> None:
@@ -163,7 +163,7 @@ class Supervisor:
             began_s = clock.monotonic_s()
             started.append(stage)  # before the start: a half-started stage is stopped too
             stage.start()
-            _log.debug("stage started", stage=stage.name, took_s=round(clock.monotonic_s() - began_s, 3))
+            _log.debug("stage_started", stage=stage.name, took_s=round(clock.monotonic_s() - began_s, 3))
         self._phase = "running"
         _log.info("started", stages=[stage.name for stage in self._stages])
         self._tell_started()
@@ -236,10 +236,10 @@ class Supervisor:
         """What a person can mend is told as such when all has ended; anything else is a fault, with its stack."""
         if isinstance(error, UserError):
             self._failure = self._failure or error
-            _log.error("a stage cannot go on; the process ends", thread=thread, error=error.what, where=error.where)
+            _log.error("stage_cannot_go_on", thread=thread, error=error.what, where=error.where, now="the process ends")
             self.finish(error.exit_code)
         else:
-            _log.exception("a thread of a stage died; the process ends", error=error, thread=thread)
+            _log.exception("thread_died", error=error, thread=thread, now="the process ends")
             self.finish(1)
 
 
@@ -256,10 +256,10 @@ class _Stopper:
     def finish(self) -> bool:
         self._thread.join(self._left_s + _GRACE_S)
         if self._thread.is_alive():
-            _log.error("a stage did not stop in time and is left behind", stage=self._stage.name)
+            _log.error("stage_left_behind", stage=self._stage.name, why="it did not stop in time")
             return False
         if self._error:
-            _log.exception("a stage failed to stop", error=self._error, stage=self._stage.name)
+            _log.exception("stage_stop_failed", error=self._error, stage=self._stage.name)
         return self._error is None
 
     def _stop(self) -> None:

@@ -1,4 +1,7 @@
-"""Log lines: `log = logs.get(__name__)`, then `log.info("what happened", key=value)`.
+"""Log lines: `log = logs.get(__name__)`, then `log.info("what_happened", key=value)`.
+
+An event is a name in snake case: fixed, so that it can be searched for, counted and named in the documents. All that differs
+from line to line is a field; in words, `why` it happened, what is done `now`, and the `fix`.
 
 Lines are events with fields, written through the standard library's loggers, so that a library's lines take the same way and
 the same form: JSON on a pipe, coloured text on a terminal, always stderr. structlog makes the form; it is imported by
@@ -125,7 +128,7 @@ class _Handler(logging.StreamHandler[TextIO]):
     def _write_held(self, *, everything: bool = False) -> None:
         now_s = float("inf") if everything else clock.monotonic_s()
         for _, event, held in self.repeats.over(now_s):
-            line = Event(event="repeated lines held back", repeats=event, held=held)
+            line = Event(event="lines_held_back", repeats=event, held=held)
             super().emit(logging.LogRecord(f"{ROOT}.pipeline.telemetry", logging.WARNING, "", 0, line, (), None))
 
 
@@ -138,4 +141,4 @@ _log = get("pipeline.retry")
 
 def _retried(again: retry.Retry) -> None:
     catalogue.retries.labels(type(again.error).__name__).inc()
-    _log.info("trying again", failures=again.failures, wait_s=round(again.wait_s, 3), error=again.error)
+    _log.info("trying_again", failures=again.failures, wait_s=round(again.wait_s, 3), error=again.error)

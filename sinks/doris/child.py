@@ -74,7 +74,7 @@ class Child:
 
     def _restart(self) -> None:
         if self._running is not None:
-            log.error("the local Doris ended; it is started again")
+            log.error("local_doris_ended", now="it is started again")
             self.stop()  # collects what is left of the process
         wait_s = self._not_before_s - clock.monotonic_s()
         if wait_s > 0:
@@ -91,7 +91,7 @@ class Child:
         self._known_to_start = True
         self._ports = Address(self._running.http_port, self._running.mysql_port)
         local.announce(self._folder, self._ports)
-        log.info("the local Doris answers", http_port=self._ports.http_port, mysql_port=self._ports.mysql_port)
+        log.info("local_doris_answers", http_port=self._ports.http_port, mysql_port=self._ports.mysql_port)
 
     def well(self) -> None:
         """It took a load: an end from now on is not one of a row of ends."""

@@ -35,7 +35,7 @@ class DorisTarget:
             self._tries += 1  # the label is used up by a load that counted too few rows
             raise
         if result.outcome is not replies.Outcome.LOADED:
-            log.info("a load ended otherwise than planned", outcome=result.outcome.value, table=table, label=label)
+            log.info("load_ended_otherwise", outcome=result.outcome.value, table=table, label=label)
 
     def label(self, table: str, body: bytes) -> str:
         """`kc:TABLE:RUN-n:HASH`, at most 128 characters of the set that Doris allows."""

@@ -80,7 +80,7 @@ def apply_schema(settings: Settings, making: Making | None = None) -> migrations
         server.close()
         within.close()
     if todo.changes:
-        log.info("the schema is up to date", added=[change.what for change in todo.changes])
+        log.info("schema_applied", added=[change.what for change in todo.changes])
     return todo
 
 

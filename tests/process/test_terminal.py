@@ -60,7 +60,7 @@ def test_a_service_told_to_reload_with_its_group_keeps_its_local_doris(tmp_path:
         poll("the local Doris runs", lambda: up.warehouse_pid)
         before = up.warehouse_pid
         os.killpg(up.process.pid, signal.SIGHUP)
-        poll("the settings are read again", lambda: "settings read again" in up.log.read_text())
+        poll("the settings are read again", lambda: "settings_read_again" in up.log.read_text())
         assert up.sql("select 1 as one") == [{"one": 1}]
         assert up.warehouse_pid == before
         assert up.stop(signal.SIGTERM) == 0

@@ -65,7 +65,7 @@ def test_the_end_of_a_recording_is_said(recording: Recording, tmp_path: Path, ca
     with caplog.at_level("INFO", logger=f"{ROOT}.collector.app"):
         play(recording, tmp_path, "max")
     (line,) = [str(each.msg) for each in caplog.records if "recording" in str(each.msg)]
-    assert line.startswith("the recording is over") and "until=" in line
+    assert line.startswith("recording_over") and "until=" in line
 
 
 def ids(folder: Path) -> list[str]:

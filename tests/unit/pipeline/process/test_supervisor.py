@@ -141,7 +141,7 @@ def test_a_thread_that_ends_too_early_ends_the_process(
     running = run(Recorded("a", seen), Dying(body))
     assert running.ended() == 1
     assert seen == ["start a", "stop a"]
-    assert "a thread of a stage died" in caplog.text
+    assert "thread_died" in caplog.text
 
 
 def test_what_a_person_can_mend_is_raised_as_such_when_all_has_ended(caplog: pytest.LogCaptureFixture) -> None:

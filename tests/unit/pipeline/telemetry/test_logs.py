@@ -103,7 +103,7 @@ def test_a_call_site_that_repeats_itself_is_held_back_and_summed_up(out: Written
     log.warning("another place")
     logs.flush_repeats(everything=True)
     events = [line["event"] for line in out.lines()]
-    assert events == ["again"] * 10 + ["another place", "repeated lines held back"]
+    assert events == ["again"] * 10 + ["another place", "lines_held_back"]
     assert (out.lines()[-1]["repeats"], out.lines()[-1]["held"]) == ("again", 15)
     assert catalogue.log_lines_held._value.get() == held + 15
 
@@ -136,7 +136,7 @@ def test_retries_are_logged_and_counted(out: Written) -> None:
 
     assert retry.call(call) == "done"
     [line] = out.lines()
-    assert (line["event"], line["error"], line["failures"]) == ("trying again", "busy", 1)
+    assert (line["event"], line["error"], line["failures"]) == ("trying_again", "busy", 1)
 
 
 def test_before_set_up_warnings_reach_stderr_as_text_and_stdout_stays_clean() -> None:
