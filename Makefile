@@ -58,7 +58,7 @@ web: ## build the page into dashboards/static (needs Node)
 web-check: ## fail if a fresh build of the page differs from the committed files
 	@tests/check_web
 
-native: build/native/.ready ## the scheduler core as machine code, in build/native (needs a C compiler, two minutes)
+native: build/native/.ready ## compile the scheduler core into build/native, with a wheel (needs a C compiler, two minutes)
 
 # A copy is built, so that no compiled module is left beside a file that somebody goes on editing.
 build/native/.ready: $(READY) pyproject.toml $(shell git ls-files 'scheduler_core/*.py')
@@ -67,10 +67,11 @@ build/native/.ready: $(READY) pyproject.toml $(shell git ls-files 'scheduler_cor
 	@git ls-files -z -- pyproject.toml README.md LICENSE '*.py' | xargs -0 cp --parents -t build/native.tmp
 	@cd build/native.tmp && PATH="$(CURDIR)/$(BIN):$$PATH" HATCH_BUILD_HOOKS_ENABLE=1 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel >build.log 2>&1 \
 		|| { tail -n 20 build.log >&2; exit 1; }
-	@mv build/native.tmp/scheduler_core build/native.tmp/*__mypyc*.so build/native/ && rm -rf build/native.tmp
+	@mv build/native.tmp/scheduler_core build/native.tmp/*__mypyc*.so build/native.tmp/dist/*.whl build/native/ && rm -rf build/native.tmp
 	@touch $@
 
 bench: $(READY) ## figures of speed, one JSON line each (NAME=… for one)
+	@case "$(NAME)" in ""|scheduler*) $(MAKE) --silent native || echo "The scheduler core is measured interpreted." >&2;; esac
 	@$(BIN)/python -m benchmarks $(NAME)
 
 chaos: $(READY) ## the long trials: 50 kills of a replay, 24 of a live cluster under load, against the truth (an hour)
