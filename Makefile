@@ -64,7 +64,7 @@ native: build/native/.ready ## compile the scheduler core into build/native, wit
 build/native/.ready: $(READY) pyproject.toml $(shell git ls-files 'scheduler_core/*.py')
 	@echo "Compiling the scheduler core into build/native: about two minutes." >&2
 	@rm -rf build/native build/native.tmp && mkdir -p build/native build/native.tmp
-	@git ls-files -z -- pyproject.toml README.md LICENSE '*.py' | xargs -0 cp --parents -t build/native.tmp
+	@git ls-files -z -- . ':!docs' ':!examples' ':!tests' | xargs -0 cp --parents -t build/native.tmp
 	@cd build/native.tmp && PATH="$(CURDIR)/$(BIN):$$PATH" HATCH_BUILD_HOOKS_ENABLE=1 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel >build.log 2>&1 \
 		|| { tail -n 20 build.log >&2; exit 1; }
 	@mv build/native.tmp/scheduler_core build/native.tmp/*__mypyc*.so build/native.tmp/dist/*.whl build/native/ && rm -rf build/native.tmp
