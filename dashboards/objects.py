@@ -348,8 +348,9 @@ class Reasons(Narrowed, kw_only=True):
 class Kept(msgspec.Struct, frozen=True):
     """Promises: how many waits had one, how many kept it, broke it, or are about to.
 
-    Every wait counts from its begin: `kept` are those placed in time, also before their deadline has come. The view
-    `v_sla_budget_day` counts a promise on the day of its deadline, so none that is not due yet."""
+    These are the promises that are decided: `kept` once its job is placed in time, also before the deadline has come. Those
+    that are due are counted by the view `v_sla_budget_day`, a promise on the day of its deadline, none before it. What became
+    of a promise, kept or broken, is `sla` of its wait in both."""
 
     promised: int
     kept: int

@@ -30,7 +30,11 @@ def arm(state: JobState, episode: Episode, default_ms: int | None) -> None:
 
 
 def standing(episode: Episode, now: int, at_risk_share: float) -> str:
-    """none, on_track, at_risk, violated, met, met_late or cancelled, at log time `now`."""
+    """none, on_track, at_risk, violated, met, met_late or cancelled, at log time `now`.
+
+    It says how a wait ended: one that is cancelled past its deadline is cancelled too, and that its promise was broken
+    before is told by its violation. The view of waits joins the two.
+    """
     if episode.deadline_ms is None or episode.promise_ms is None:
         return "none"
     if episode.end_ms is None:

@@ -1,10 +1,10 @@
--- Queues with their jobs; figures of waiting are of open waits, `violated` of every wait that reached its deadline.
+-- Queues with their jobs; figures of waiting are of open waits, `violated` of every wait that broke its promise.
 SELECT
   w.`queue`,
   w.`tenant`,
   COUNT(DISTINCT w.`job_uid`) AS `jobs`,
   SUM(CASE WHEN w.`phase` = 'waiting' THEN 1 ELSE 0 END) AS `waiting`,
-  SUM(CASE WHEN w.`deadline_at` <= COALESCE(w.`ended_at`, w.`now_at`) THEN 1 ELSE 0 END) AS `violated`,
+  SUM(CASE WHEN w.`sla` IN ('violated', 'met_late') THEN 1 ELSE 0 END) AS `violated`,
   MAX(CASE WHEN w.`phase` = 'waiting' THEN w.`wait_ms` ELSE 0 END) AS `longest_wait_ms`,
   SUM(CASE WHEN w.`phase` = 'waiting' THEN w.`wait_ms` ELSE 0 END) AS `waiting_ms`,
   SUM(CASE WHEN w.`phase` = 'waiting' THEN COALESCE(w.`gpus`, 0) ELSE 0 END) AS `gpus_waiting`

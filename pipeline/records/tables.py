@@ -98,7 +98,7 @@ JOB_WAIT = _table(
     _c("ended_at", "DATETIME(3)", "end of the wait, also when it was cancelled"),
     _c("phase", "VARCHAR(16)", "waiting, scheduled or cancelled"),
     _c("cause", "VARCHAR(128)", "why a later wait began, empty for the first"),
-    _c("sla", "VARCHAR(16)", "none, on_track, at_risk, violated, met, met_late or cancelled"),
+    _c("sla", "VARCHAR(16)", "none, on_track, at_risk, violated, met, met_late or cancelled (also past its deadline)"),
     _c("promise_ms", "BIGINT", "waiting time promised"),
     _c("promise_source", "VARCHAR(256)", "where the promise stands"),
     _c("misconfigured", "VARCHAR(512)", "a promise that cannot be read, as written"),

@@ -48,6 +48,8 @@ SELECT
   t.`day`, t.`cluster`, t.`job_uid`, t.`episode`, t.`namespace`, t.`job_kind`, t.`job_name`, t.`tenant`, t.`queue`,
   t.`priority_class`, t.`priority`, t.`owner`, t.`tasks`, t.`minimum`, t.`gpus`, t.`cpus_milli`, t.`memory_bytes`,
   t.`created_at`, t.`started_at`, t.`first_task_at`, t.`scheduled_at`, t.`running_at`, t.`ended_at`, t.`phase`, t.`cause`,
+  -- What became of the promise, for every view and question. A row says how its wait ended: here what was broken before it
+  -- was cancelled stays broken, and an open wait breaks its promise the moment its deadline comes, before its row does.
   CASE
     WHEN t.`phase` = 'waiting' AND t.`sla` IN ('on_track', 'at_risk') AND t.`deadline_at` <= t.`now_at` THEN 'violated'
     WHEN t.`phase` = 'cancelled' AND t.`deadline_at` <= t.`ended_at` THEN 'violated'
