@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from pipeline.records.decisions import Decision
     from scheduler_core.shadow.machine import Machine
 
-_COLUMNS = (
+
+def _nodes(decision: Decision) -> str | None:
+    return None if decision.total_nodes is None else f"{decision.nodes or 0}/{decision.total_nodes}"
+
+
+COLUMNS = (
     Column("JOB", "job"),
     Column("TASK", "task"),
     Column("KIND", "kind"),
@@ -25,9 +30,10 @@ _COLUMNS = (
     Column("DETAIL", "detail", wide=True),
     Column("RESOURCE", "resource"),
     Column("NODE", "node"),
-    Column("NODES", "nodes", right=True),
+    Column("NODES", _nodes, right=True, sort="nodes", code="nodes"),
+    Column("TOTAL_NODES", "total_nodes", only_csv=True),
     Column("MESSAGE", "message", flexible=True),
-    Column("HELPS", "helps", wide=True),
+    Column("HELPS", lambda decision: "; ".join(decision.helps), wide=True),
 )
 
 
@@ -108,7 +114,7 @@ def _tell(loaded: Loaded, at: str, job: str | None, wanted: output.Wanted) -> No
     if wanted.format in ("json", "yaml"):
         output.render_object(found, wanted.format)
     else:
-        output.render([_row(each) for each in found], _COLUMNS, wanted)
+        output.render(found, COLUMNS, wanted)
 
 
 def whole_name(job: str, waiting: set[str]) -> str:
@@ -142,18 +148,6 @@ def _waiting(machine: Machine) -> set[str]:
 
 def _name(decision: Decision) -> str | None:
     return None if decision.job is None else f"{decision.job.namespace}/{decision.job.name}"
-
-
-def _row(decision: Decision) -> dict[str, Any]:
-    return {
-        **{
-            name: getattr(decision, name)
-            for name in ("task", "kind", "reason", "detail", "resource", "node", "message")
-        },
-        "job": decision.job,
-        "nodes": None if decision.total_nodes is None else f"{decision.nodes or 0}/{decision.total_nodes}",
-        "helps": "; ".join(decision.helps),
-    }
 
 
 def _cluster(loaded: Loaded) -> str:

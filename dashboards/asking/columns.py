@@ -53,7 +53,8 @@ def segments(utc: bool, lang: str) -> list[Column]:
         Column("reason", lambda row: titled(row, lang, is_over=row["to_ms"] is not None), code="reason"),
         Column("detail", "detail", wide=True),
         Column("resource", "resource"),
-        Column("nodes", _nodes),
+        Column("nodes", _nodes, sort="nodes", code="nodes"),
+        Column("total_nodes", "total_nodes", only_csv=True),
         Column("message", "message", flexible=True),
         Column("evidence", "evidence", wide=True),
     ]

@@ -39,6 +39,8 @@ class Column:
     """What CSV has instead of words for people: scripts compare it, and reckon with it."""
     csv: str = ""
     """What it is called in CSV, where that is not its title: `wait_ms` of a duration, whose unit must be told."""
+    only_csv: bool = False
+    """Left out of tables, where another column has its text."""
     heading: str = ""
     """What stands over it, where that is not its title in capitals: `--sort-by` takes the title in every language."""
 
@@ -99,9 +101,14 @@ def render(
     elif wanted.format == "name":
         out.writelines(f"{name(row) if name else columns[0].of(row)}\n" for row in found)
     elif found:
-        _table(found, [column for column in columns if wanted.format == "wide" or not column.wide], wanted.headers, out)
+        _table(found, _shown(columns, wanted.format), wanted.headers, out)
     else:
         terminal.hint(nothing)
+
+
+def _shown(columns: Sequence[Column], format_: str) -> list[Column]:
+    """Those of a table."""
+    return [column for column in columns if not column.only_csv and (format_ == "wide" or not column.wide)]
 
 
 def render_object(value: Any, format_: str, *, out: TextIO | None = None) -> None:

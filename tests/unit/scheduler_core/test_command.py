@@ -1,10 +1,16 @@
-"""Which job `schedule --at --job` means."""
+"""`schedule --at`: which job `--job` means, and what a table and CSV have."""
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
+from pipeline.cli import output
 from pipeline.errors import NotFound
+from pipeline.records.decisions import Decision
+from scheduler_core import command
 from scheduler_core.command import whole_name
 
 WAITING = {"ml/moe-fdd2", "ml/train", "web/train"}
@@ -29,3 +35,18 @@ def test_any_other_name_is_not_found_with_the_nearest(given: str, fix: str) -> N
     with pytest.raises(NotFound) as raised:
         whole_name(given, WAITING)
     assert raised.value.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("nodes", "told", "in_table"), [(None, ("", "3"), "0/3"), (2, ("2", "3"), "2/3")], ids=["none", "some"]
+)
+def test_counts_of_nodes_are_two_numbers_in_csv_and_one_text_in_a_table(nodes, told, in_table):
+    decision = Decision(source="shadow", policy="p", session_ms=0, kind="attribution", nodes=nodes, total_nodes=3)
+    texts = {}
+    for format_ in ("csv", "table"):
+        out = io.StringIO()
+        output.render([decision], command.COLUMNS, format_, out=out)
+        texts[format_] = out.getvalue()
+    (row,) = csv.DictReader(io.StringIO(texts["csv"]))
+    assert (row["nodes"], row["total_nodes"]) == told
+    assert in_table in texts["table"].split() and "TOTAL" not in texts["table"]
