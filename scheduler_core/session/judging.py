@@ -13,7 +13,6 @@ one applies is judged anew for each task.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -132,6 +131,9 @@ class Room:
         self.bits = (
             *[codes.resource_bit(place) for place, _ in needs], *[codes.bit(check) for check, _ in filters]
         )  # fmt: skip
+        self._scores: list[Score] = []
+        self._row_scores: list[Callable[[Row], float]] = []
+        self._scored = False
         self.known = 0
         self.fits = False
         self.rank: Floats = _NO_RANKS
@@ -139,13 +141,11 @@ class Room:
         self._codes: Codes = _NO_CODES
         self.look()
 
-    @functools.cached_property
-    def _scores(self) -> list[Score]:
-        return [score for ask in self.session.judges.row_scores for score in ask(self.demand)]
-
-    @functools.cached_property
-    def _row_scores(self) -> list[Callable[[Row], float]]:
-        return [getattr(score, "on_row", score) for score in self._scores]
+    def _know_scores(self) -> None:
+        """Finds who scores for the demand: when first asked, since for many demands no node has the room."""
+        self._scores = [score for ask in self.session.judges.row_scores for score in ask(self.demand)]
+        self._row_scores = [getattr(score, "on_row", score) for score in self._scores]
+        self._scored = True
 
     # --- ranks -------------------------------------------------------------------------------------------------------
 
@@ -181,6 +181,8 @@ class Room:
         for fails in self._filters:
             if fails(row):
                 return NO_RANK
+        if not self._scored:
+            self._know_scores()
         total = 0.0
         for on_row in self._row_scores:
             total += on_row(row)
@@ -204,6 +206,8 @@ class Room:
 
     def score(self, cells: Cells) -> float | Floats:
         """The sum of scores of what is on a node: a number for a row, an array for columns."""
+        if not self._scored:
+            self._know_scores()
         total: float | Floats = 0.0
         if isinstance(cells, Row):
             for on_row in self._row_scores:
@@ -286,6 +290,7 @@ class Judge:
         self.report: Report | None = None
         self.reported = -1
         self.large: int | None = None
+        self._places_at_first = -1
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
@@ -307,10 +312,11 @@ class Judge:
                 fits = each if fits is None else np.minimum(fits, each)
         return int(opened.sum()) if fits is None else int(fits.sum())
 
-    @functools.cached_property
     def places_at_first(self) -> int:
         """How many tasks of the class the open nodes could have held when the session opened."""
-        return self.places(self.session.opening)
+        if self._places_at_first < 0:
+            self._places_at_first = self.places(self.session.opening)
+        return self._places_at_first
 
     def places_when_empty(self) -> int:
         """How many tasks of the class the open nodes could hold if they were empty."""

@@ -160,7 +160,7 @@ class Counted(Report):
 
     def _other_reason(self, place: int, waiting: int, placed: int) -> str:
         judge, within = self._judge, self._within
-        first = judge.places_at_first if within is None else judge.places(judge.session.opening, within)
+        first = judge.places_at_first() if within is None else judge.places(judge.session.opening, within)
         if first >= waiting + placed:
             return reasons.OUTRANKED
         if self._pieces is None:
