@@ -201,17 +201,20 @@ def acted_open(facts: ClusterFacts) -> float:
     return 1000 * clocks.cpu_s
 
 
-def session_p99(rounds: int = 40) -> Figure:
-    """How long the actions of a session take that finds 6,000 tasks waiting, over fleets of many seeds."""
-    took = []
-    for seed in range(rounds // 2):
+def session_p99(rounds: int = 120) -> Figure:
+    """How long the actions of a session take that finds 6,000 tasks waiting, over fleets of many seeds.
+
+    Sessions enough that the 99th percentile is not just the longest, which is whatever else the machine did once.
+    """
+    took: list[float] = []
+    fleet_count = 20
+    for seed in range(fleet_count):
         facts = fleets.Mixed(5000, 6000, seed=seed).facts
-        took += [1000 * acted(facts)[1].cpu_s for _ in range(2)]
+        took += [1000 * acted(facts)[1].cpu_s for _ in range(rounds // fleet_count)]
     return Figure(
         name="scheduler_session_p99", value=percentile(took, 0.99), unit="ms cpu", goal=100, higher_is_better=False,
-        setup={"nodes": 5000, "waiting": 6000, "sessions": rounds, "fleets": rounds // 2, "median_ms": round(median(took), 1),
-               "best_ms": round(min(took), 1),
-               "policy": "full"},
+        setup={"nodes": 5000, "waiting": 6000, "sessions": rounds, "fleets": fleet_count, "median_ms": round(median(took), 1),
+               "best_ms": round(min(took), 1), "most_ms": round(max(took), 1), "policy": "full"},
     )  # fmt: skip
 
 
