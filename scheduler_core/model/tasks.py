@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pipeline.records.matching import Wants
 from pipeline.records.shapes.pod import PodAffinity, PreferredTerm, TopologySpreadConstraint
 from scheduler_core.model import status
+from scheduler_core.model.amounts import MOST
 from scheduler_core.model.resources import CPU, MEMORY, PODS, Resource
 
 if TYPE_CHECKING:
@@ -182,14 +183,19 @@ def _number_in(name: str) -> int | None:
 
 
 def request_of(containers: list[Resource], init: list[Resource], overhead: Resource) -> Resource:
-    """A pod's request: what its containers ask together, or the largest init container, and the overhead; one pod."""
+    """A pod's request: what its containers ask together, or the largest init container, and the overhead; one pod.
+
+    Of no resource more than `MOST`, however many containers ask it: columns of nodes have 64 bits.
+    """
     total = overhead.copy()
     total.values = [0] * len(total.values)
     for each in containers:
         total.add(each)
     for each in init:
         total = total.at_least(each)
-    return total.add(overhead).set(PODS, 1)
+    total.add(overhead).set(PODS, 1)
+    total.values = [min(amount, MOST) for amount in total.values]
+    return total
 
 
 DEFAULT_CPU_MILLI = 100
@@ -207,4 +213,4 @@ def scored_of(
         memory += DEFAULT_MEMORY_BYTES if no_memory else int(each.values[MEMORY])
     for each in init:
         cpu, memory = max(cpu, int(each.values[CPU])), max(memory, int(each.values[MEMORY]))
-    return cpu + int(overhead.values[CPU]), memory + int(overhead.values[MEMORY])
+    return min(cpu + int(overhead.values[CPU]), MOST), min(memory + int(overhead.values[MEMORY]), MOST)

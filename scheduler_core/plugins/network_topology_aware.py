@@ -9,6 +9,7 @@ nodes near what the job holds score higher. Pods without a topology fill domains
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -189,8 +190,7 @@ class NetworkTopologyAware(Plugin):
         return found
 
     def _fill(self, task: Task, rows: Ints) -> Floats:
-        low, high = self.domains.tiers[0], self.domains.tiers[-1]
-        weights = {tier: self.fading ** (tier - 1) for tier in range(low, high + 1)}
+        weights = self._weights()
         total = np.zeros(len(rows))
         for tier, weight in weights.items():
             part = np.ones(len(rows))
@@ -200,6 +200,16 @@ class NetworkTopologyAware(Plugin):
             total += weight * part
         found: Floats = _FULL * self.weight * total / sum(weights.values())
         return found
+
+    def _weights(self) -> dict[int, float]:
+        """How much each tier counts; all alike where a factor beyond sense gives no numbers to divide by."""
+        low, high = self.domains.tiers[0], self.domains.tiers[-1]
+        tiers = range(low, high + 1)
+        try:
+            weights = {tier: self.fading ** (tier - 1) for tier in tiers}
+        except ArithmeticError:
+            weights = {}
+        return weights if 0 < sum(weights.values()) < math.inf else dict.fromkeys(tiers, 1.0)
 
     # --- events --------------------------------------------------------------------------------------------------------
 

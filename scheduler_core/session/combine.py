@@ -66,14 +66,17 @@ def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
     return Ballot(all_abstain or not any(tiers), tuple(cast))
 
 
-def unanimous(asked: Sequence[Callable[..., bool]]) -> Callable[..., bool]:
-    """Everyone asked must say yes, whatever the tier; nobody asked is yes. One function, for what is asked very often."""
+def unanimous(asked: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """Everyone asked must say yes, whatever the tier; nobody asked is yes. One function, for what is asked very often.
+
+    Answers count by their truth: a plug-in may well say numpy's.
+    """
     if len(asked) == 1:
         return asked[0]
     return lambda *about: all(ask(*about) for ask in asked)
 
 
-def first_tier_true(tiers: Tiers[bool], *about: Any) -> bool:
+def first_tier_true(tiers: Tiers[Any], *about: Any) -> bool:
     """The first tier in which anyone is asked decides alone, and all of it must say yes; nobody asked is no."""
     for tier in tiers:
         if tier:

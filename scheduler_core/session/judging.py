@@ -281,7 +281,9 @@ class Judge:
         self._elsewhere = [ask for looks, ask in judges.looking if looks(cls)]
         self._compared = [ask for compares, ask in judges.comparing if compares(cls)]
         self._all_scores = judges.all_scores
-        self._concerns = [_owner(ask).concerns for ask in (*self._elsewhere, *self._compared)]
+        self._concerns: list[Callable[[Task], Any]] = [
+            _owner(ask).concerns for ask in (*self._elsewhere, *self._compared)
+        ]
         self._plain = judges.plain
         fixed = judges.fixed(cls)
         self.fixed = fixed.codes

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from scheduler_core.session.session import Session
 
 T = TypeVar("T")
-Key = tuple[Any, ...]
+Key = Any
+"""A tuple. Plug-ins fill it with what they like, so comparing two may answer anything with a truth value: numpy's, say."""
 
 
 class Orders:
@@ -76,9 +77,9 @@ class Orders:
     def compare_victim_queues(self, one: Queue, other: Queue, preemptor: Queue) -> int:
         """Below zero: `one` loses first. Nobody says anything: the queue that sorts last."""
         for ask in self._victim_queue:
-            answer: int = ask(one, other, preemptor)
+            answer = ask(one, other, preemptor)
             if answer:
-                return answer
+                return -1 if answer < 0 else 1
         return -_compare(self.queue(one), self.queue(other))
 
     def compare_victims(self, one: Task, other: Task, preemptor: Task) -> int:
@@ -212,7 +213,7 @@ class LiveHeap(Generic[T]):
     time, and so does this, step by step: taking one already chooses the next, before anything is done with the first.
     """
 
-    def __init__(self, items: list[T], less: Callable[[T, T], bool]) -> None:
+    def __init__(self, items: list[T], less: Callable[[T, T], Any]) -> None:
         """`items` in order; the heap takes the list over."""
         self._items = items
         self._less = less

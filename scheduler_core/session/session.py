@@ -84,7 +84,7 @@ class Session:
         self._on_allocated = _flat(self._asked["allocated"])
         self._on_deallocated = _flat(self._asked["deallocated"])
         self._allocatable = _flat(self._asked["allocatable"])
-        self.ready: Callable[[Job], bool] = combine.unanimous(_flat(self._asked["job_ready"]))
+        self.ready: Callable[[Job], Any] = combine.unanimous(_flat(self._asked["job_ready"]))
         """Whether enough of a job holds a place for it to be bound."""
         self._valid = _flat(self._asked["job_valid"])
         self._overused = _flat(self._asked["overused"])
@@ -149,7 +149,7 @@ class Session:
         """How many tasks can be placed without asking in between whether the job is ready; at least one."""
         most = 1
         for ask in self._missing:
-            most = max(most, ask(job))
+            most = max(most, int(ask(job)))
         return most
 
     def pipelined(self, job: Job) -> Ballot:
@@ -169,7 +169,7 @@ class Session:
     def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
         """How many tasks equal to this one the queue may take, up to `most`."""
         for ask in self._allocatable_together:
-            most = ask(queue, task, most)
+            most = int(ask(queue, task, most))
         return most
 
     def not_preemptive(self, queue: Queue, task: Task) -> Why | None:

@@ -21,8 +21,9 @@ from pipeline.records.shapes.pod import (
     WeightedPodAffinityTerm,
 )
 from scheduler_core import decisions, plugins, scheduling
+from scheduler_core.model import amounts, snapshot
 from scheduler_core.model import facts as f
-from scheduler_core.model import snapshot
+from scheduler_core.model.standing import Standing
 from tests.support import scheduler_makers as make
 from tests.support import scheduler_worlds as worlds
 
@@ -85,6 +86,7 @@ PODS = {
     "a phase that is none": {"phase": "Walking"},
     "a group that is gone": {"group": "gone"},
     "a huge priority": {"priority": 2**63},
+    "containers that overflow together": {"containers": (f.ContainerFacts({"cpu": "9e99", "memory": "8Pi"}),) * 1100},
 }
 GROUPS = {
     "more than its pods": {"min_member": 500},
@@ -151,6 +153,18 @@ def test_a_node_whose_capacity_cannot_be_meant_takes_nothing_and_the_others_do(a
     session = session_with([], [], kind, nodes=[f.NodeFacts(name="a", allocatable=allocatable)])
     assert_good_is_bound_and_everyone_else_has_a_place_or_a_reason(session)
     assert any(each.kind == "Node" and each.name == "a" for each in session.snapshot.mistakes)
+
+
+@pytest.mark.parametrize("kind", worlds.POLICIES)
+def test_a_running_pod_whose_containers_overflow_together_fills_its_node_alone(kind):
+    containers = (f.ContainerFacts({"cpu": "9e99", "memory": "8Pi"}),) * 1100
+    running = make.pod("bad-0", "bad", on="a", containers=containers)
+    session = session_with([make.group("bad")], [running], kind, nodes=[make.node("a")])
+    assert_good_is_bound_and_everyone_else_has_a_place_or_a_reason(session)
+    again = Standing(f.ClusterFacts(nodes=(make.node("a"),)))
+    again.snapshot()
+    again.put(running)
+    assert again.snapshot().nodes.used.values[0] == amounts.MOST
 
 
 @pytest.mark.parametrize("kind", ["default", "late"])

@@ -4,12 +4,16 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline import extensions
 from pipeline.errors import UserError
 from scheduler_core import decisions, plugins, scheduling, tiers
 from scheduler_core.model import facts as f
+from scheduler_core.model.checks import UNSCHEDULABLE, Check
+from scheduler_core.session.plugin import Plugin
+from tests.support import scheduler_makers as make
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "scheduler-plugin"
 
@@ -100,3 +104,82 @@ def test_a_plugin_that_cannot_be_used_is_an_error_that_says_what_to_do(install, 
     with pytest.raises(UserError, match=said) as raised:
         plugins.known()
     assert "acme" in raised.value.fix
+
+
+EVEN = Check("Even", UNSCHEDULABLE, "node(s) were even", "node_affinity", "were odd")
+
+
+class Loose(Plugin):
+    """Answers as numpy gives them, and lists for tuples."""
+
+    name = "loose"
+    checks = [EVEN]
+
+    def job_order(self, job):
+        return np.float64(-job.priority)
+
+    def queue_order(self, queue):
+        return np.int64(-queue.weight)
+
+    def task_order(self, task):
+        return np.int64(-task.priority)
+
+    def victim_queue_order(self, one, other, preemptor):
+        return np.int64(one.weight - other.weight)
+
+    def job_ready(self, job):
+        return np.bool_(job.ready >= job.min_member)
+
+    def job_missing(self, job):
+        return np.int64(max(job.min_member - job.ready, 0))
+
+    def job_starving(self, job):
+        return np.bool_(job.ready + job.waiting < job.min_member)
+
+    def allocatable(self, queue, task):
+        return None
+
+    def allocatable_together(self, queue, task, most):
+        return np.minimum(most, 2)
+
+    def preemptable(self, preemptor, candidates):
+        return tuple(candidates)
+
+    def reclaimable(self, reclaimer, candidates):
+        return iter(candidates)
+
+    def looks_elsewhere(self, cls):
+        return np.bool_(True)
+
+    def concerns(self, task):
+        return np.bool_(task.name.startswith("late"))
+
+    def table_filters(self, task):
+        return [(EVEN, np.array([True, False, False]))]
+
+    def best_node(self, task, rows, scores):
+        return rows[scores.argmax()]
+
+
+@pytest.mark.parametrize("tiers", [(("loose",), ("predicates",)), (("gang", "loose"), ("predicates", "binpack"))])
+def test_a_plugin_may_answer_with_the_numbers_and_truths_of_numpy(tiers):
+    policy = make.policy(*tiers, actions=("enqueue", "allocate", "preempt", "reclaim", "backfill"))
+    known = {**plugins.ALL, "loose": Loose}
+    facts = f.ClusterFacts(
+        nodes=tuple(make.node(f"n{at}", cpu=2) for at in range(3)),
+        queues=(make.queue("poor"), make.queue("low", weight=2), make.queue("rich", weight=5)),
+        groups=(
+            make.group("a", "poor", min_member=0), make.group("b", "low", min_member=0),
+            make.group("late", "rich", min_member=2, priority_class="high"),
+            make.group("later", "rich", priority_class="high"),
+        ),
+        pods=(
+            make.pod("a-0", "a", on="n1"), make.pod("b-0", "b", on="n1"), make.pod("later-0", "later"),
+            make.pod("late-0", "late"), make.pod("late-1", "late"),
+        ),
+        priority_classes=(f.PriorityClassFacts("high", 9),),
+    )  # fmt: skip
+    session = scheduling.run(facts, policy, 0, known)
+    assert make.bound(session) == {"late-0": "n2", "late-1": "n2"}
+    assert make.evicted(session) == ["a-0"]
+    assert decisions.of_session(session, "simulate")[-1].kind == "close"

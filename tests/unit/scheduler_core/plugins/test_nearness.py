@@ -68,3 +68,22 @@ def test_some_rows_and_the_best_of_the_others_choose_what_all_rows_choose(monkey
     assert [decided(seed, policy) for seed in range(120)] == quick
     assert sum(bound for _, _, bound in quick) > 600
     assert len(asked) > 300
+
+
+@pytest.mark.parametrize("fading", [0.0, 1e-300, 1e300, "inf"])
+@pytest.mark.parametrize("tiers", [(0, 2), (2, 9)])
+def test_a_fading_that_gives_no_weights_counts_all_tiers_alike(fading, tiers):
+    low, high = tiers
+    domains = [
+        f.DomainFacts(name="left", tier=low, nodes=("n1",)), f.DomainFacts(name="right", tier=low, nodes=("n2",)),
+        f.DomainFacts(name="top", tier=high, nodes=("n1", "n2"), children=("left", "right")),
+    ]  # fmt: skip
+    policy = make.policy(
+        ("predicates", "network-topology-aware"), actions=("allocate",),
+        **{"network-topology-aware": {"hypernode.binpack.normal-pod.fading": fading}},
+    )  # fmt: skip
+    pods = [make.pod("there", "run", on="n2"), make.pod("one", "wait")]
+    session = make.ran(
+        [make.node("n1"), make.node("n2")], [make.group("run"), make.group("wait")], pods, policy, domains=domains
+    )
+    assert make.bound(session) == {"one": "n2"}
