@@ -50,7 +50,7 @@ class Axis:
 
     def whole(self, place: int, amount: float) -> float:
         """An amount in the unit people use: cores, bytes, devices."""
-        return amount if place in (MEMORY, PODS) else amount / 1000
+        return float(amount) if place in (MEMORY, PODS) else amount / 1000
 
 
 class Resource:
