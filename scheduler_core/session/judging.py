@@ -396,11 +396,13 @@ class Judge:
 
     def best(self) -> int | None:
         """The row with the largest rank, the first of equal ones; None if none has one that can be chosen."""
+        if not len(self.rank):
+            return None
         at = self.top()
         return at if self.rank.item(at) > LEAST_SCORE else None
 
     def top(self) -> int:
-        """The first row of those with the largest rank."""
+        """The first row of those with the largest rank; there is no row to name in a table without nodes."""
         if self._top is None:
             self._top = int(self.rank.argmax())
         return self._top

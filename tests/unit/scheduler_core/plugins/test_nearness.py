@@ -87,3 +87,13 @@ def test_a_fading_that_gives_no_weights_counts_all_tiers_alike(fading, tiers):
         [make.node("n1"), make.node("n2")], [make.group("run"), make.group("wait")], pods, policy, domains=domains
     )
     assert make.bound(session) == {"one": "n2"}
+
+
+@pytest.mark.parametrize("mode", ["soft", "hard"])
+def test_a_gang_that_asks_to_be_together_where_there_is_no_node_is_told_so(mode):
+    group = make.group("g", topology=f.TopologyFacts(mode, 1))
+    pods = [make.pod("g-0", "g"), make.pod("g-1", "g")]
+    for policy in (POLICY, SPREADING):
+        session = make.ran([], [group], pods, policy)
+        told = [each.message for each in decisions.of_session(session, "simulate") if each.kind == "attribution"]
+        assert told[0] == "there is no node to look at"
