@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 
 from scheduler_core import actions, plugins
@@ -34,10 +35,20 @@ def run(facts: ClusterFacts, policy: Policy, now_ns: int, known: Mapping[str, ty
 
 
 def act(session: Session) -> Session:
-    """All that an open session does."""
-    for name in session.policy.actions:
-        actions.ALL[name](session)
-    finish(session)
+    """All that an open session does.
+
+    Python's collector of cycles waits until it is over: it would walk through all that lives several times, and what a
+    session makes lives as long as the session.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        for name in session.policy.actions:
+            actions.ALL[name](session)
+        finish(session)
+    finally:
+        if collects:
+            gc.enable()
     return session
 
 

@@ -23,6 +23,7 @@ from scheduler_core.model.why import Why
 from scheduler_core.session import arguments, combine, placing, refusals
 from scheduler_core.session.at_once import AtOnce
 from scheduler_core.session.judging import Choice, Judge
+from scheduler_core.session.nearby import Nearby
 from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Operation, Statement
@@ -121,6 +122,7 @@ class Placer:
         self._barred: dict[str, Bools] | None = {} if remembers and _mixed_roles(job) else None
         self._never: dict[str, Bools] = {}
         self._together = session.places_together and self.within is None and self._barred is None
+        self._nearby: Nearby | None = None
         self._objected: tuple[TaskClass, int, Why] | None = None
 
     def place(self, waiting: list[Task]) -> Statement | None:
@@ -178,18 +180,37 @@ class Placer:
         rows: list[int] = []
         row: int | None = None
         stays = False
+        self._nearby = None
         for task in tasks:
             before = task.near = self.near
             if not stays:
-                row = judge.best() if judge.alone(task) else placing.choose_near(task, judge)
+                row = self._best(judge, task)
             if row is None:
                 break
             risen = judge.hold(row, task)
             task.row = row
             self.near = domains.common(domains.leaf_of_row[row], before)
+            self._follow(row, before)
             stays = risen > placing.NOISE and before in ("", self.near)
             rows.append(row)
         return rows
+
+    def _best(self, judge: Judge, task: Task) -> int | None:
+        """The best row for a task of a job that asks to be together in the network, by rank and nearness."""
+        if judge.alone(task):
+            return judge.best()
+        if self._nearby is None:
+            self._nearby = judge.nearby(task)
+        return None if self._nearby is None else placing.choose_near(self._nearby, judge)
+
+    def _follow(self, row: int, before: str) -> None:
+        """A task was placed on a row when the job was near to `before`."""
+        if self._nearby is not None:
+            leaves = self.session.domains.leaves_of_row[row]
+            if self.near != before:
+                self._nearby = None
+            elif leaves:
+                self._nearby.put(leaves[0])
 
     def _objects(self, task: Task) -> Why | None:
         """What the queue has said of an equal task, if nothing was placed since."""
@@ -290,7 +311,10 @@ def _same_role(job: Job, task: Task) -> Refusal:
 def _mixed_roles(job: Job) -> bool:
     """Whether tasks of one role ask different things."""
     seen: dict[str, int] = {}
-    return any(task.role and seen.setdefault(task.role, task.cls.number) != task.cls.number for task in job.pending())
+    for task in job.by_status[status.PENDING].values():
+        if task.role and seen.setdefault(task.role, task.cls.number) != task.cls.number:
+            return True
+    return False
 
 
 def goes_on(job: Job) -> bool:

@@ -95,6 +95,10 @@ class Columns(Cells):
             found = self.known[place] = bool((self.alloc[place] > 0).all())
         return found
 
+    def all_have(self, places: list[int]) -> bool:
+        """Whether all nodes of the table have something of each of these resources."""
+        return all(self.everywhere(place) for place in places)
+
     def free_columns(self) -> Ints:
         """What is free of every resource, as a copy."""
         found: Ints = self.idle + self.releasing - self.pipelined
@@ -171,7 +175,18 @@ class Row(Cells):
         return math.sqrt(value)
 
 
+class Spelled:
+    """A score that is also spelled for a single row, for speed."""
+
+    def __call__(self, cells: Any) -> Number:
+        raise NotImplementedError
+
+    def on_row(self, row: Row) -> float:
+        """The same in plain numbers."""
+        raise NotImplementedError
+
+
 Filter = Callable[[Cells], Number]
 """True where a node is refused."""
 Score = Callable[[Any], Number]
-"""The higher, the better. One that has a method `on_row` is asked that for a single row: the same, spelled for speed."""
+"""The higher, the better. One that is `Spelled`, or has a method `on_row` all the same, is asked that for a single row."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from scheduler_core.model.cells import Bools
+from scheduler_core.model.cells import Bools, Ints
 from scheduler_core.model.facts import DomainFacts
 from scheduler_core.model.nodes import NodeTable
 
@@ -35,7 +35,7 @@ class DomainTree:
     """All domains by name. `tiers` are the numbers in use, lowest first, with the root's.
 
     `leaf_numbers` has, for each row, the number of its domain of the lowest tier (one above the last: it has none),
-    `leaves_of_row` those of all domains of the lowest tier that hold it.
+    `leaves_of_row` those of all domains of the lowest tier that hold it; `overlap` says whether there are several for any row.
     """
 
     def __init__(self, facts: Iterable[DomainFacts], table: NodeTable, *, ready: bool) -> None:
@@ -59,6 +59,9 @@ class DomainTree:
         names = [each.name for each in self.by_name.values() if each.tier == self.tiers[0]]
         self.leaf_index = {name: number for number, name in enumerate(names)}
         self.leaves_of_row = self._leaves(len(table))
+        self.overlap = any(len(leaves) > 1 for leaves in self.leaves_of_row)
+        self._rows_of_leaf: dict[int, Ints] = {}
+        self._leaf_names = names
         self.leaf_of_row = [names[leaves[0]] if leaves else "" for leaves in self.leaves_of_row]
         self.leaf_numbers = np.array(
             [leaves[0] if leaves else len(names) for leaves in self.leaves_of_row], dtype=np.int64
@@ -124,6 +127,13 @@ class DomainTree:
                 for each in self.upwards(leaf):
                     self._under.setdefault(each, []).append(number)
         return self._under.get(name, [])
+
+    def rows_of_leaf(self, number: int) -> Ints:
+        """The rows in a domain of the lowest tier, by its number."""
+        found = self._rows_of_leaf.get(number)
+        if found is None:
+            found = self._rows_of_leaf[number] = np.flatnonzero(self.by_name[self._leaf_names[number]].nodes)
+        return found
 
     def tier(self, name: str) -> int | None:
         found = self.by_name.get(name)

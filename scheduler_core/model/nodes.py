@@ -122,14 +122,18 @@ class NodeTable:
     def take_alike(self, state: int, rows: Ints, tasks: Sequence[Task], taking: Shift) -> Ints:
         """`take` for equal tasks, one on each of these rows, as far as the rows stand in a state; which that are."""
         rows = rows[: len(tasks)]
-        alike = self.state[rows] == state
-        if not alike.all():
-            rows = rows[: int(alike.argmin())]
-        if len(rows):
-            self.state[rows] = self.states.after(state, taking)
-            for row, task in zip(rows.tolist(), tasks, strict=False):
-                self.tasks[row][task.uid] = task
-            self._note_all(rows)
+        if not len(rows):
+            return rows
+        alike = self.state.take(rows) == state
+        first = int(alike.argmin())  # the first that is not, or, if all are, the first
+        if not alike.item(first):
+            rows = rows[:first]
+            if not first:
+                return rows
+        self.state[rows] = self.states.after(state, taking)
+        for row, task in zip(rows.tolist(), tasks, strict=False):
+            self.tasks[row][task.uid] = task
+        self._note_all(rows)
         return rows
 
     def _note_all(self, rows: Ints) -> None:

@@ -48,14 +48,16 @@ class Whole(NamedTuple):
 
 
 class States:
-    """The states of one table; `source` are its columns. `block` has a column for each state, `count` of them in use."""
+    """The states of one table; `source` are its columns. `block` has a column for each state, `count` of them in use.
+    `moves` says whether anything may be being released or promised in any of them."""
 
-    __slots__ = ("_numbers", "_rows", "_shifts", "_whole", "block", "count", "source")
+    __slots__ = ("_numbers", "_rows", "_shifts", "_whole", "block", "count", "moves", "source")
 
     def __init__(self, source: Columns) -> None:
         self.source = source
         self.block: Ints = np.zeros((len(source.block), 64), dtype=np.int64)
         self.count = 0
+        self.moves = False
         self._numbers: dict[bytes, int] = {}
         self._rows: list[Row | None] = []
         self._shifts: dict[int, Shift] = {}
@@ -63,6 +65,8 @@ class States:
 
     def of_all(self, block: Ints) -> Ints:
         """The state of each column."""
+        columns = Columns(block, self.source.width)
+        self.moves = self.moves or bool(columns.releasing.any() or columns.pipelined.any())
         data, size = np.ascontiguousarray(block.T).tobytes(), block.itemsize * len(block)
         numbers = self._numbers
         found = np.empty(block.shape[1], dtype=np.int64)
@@ -122,6 +126,7 @@ class States:
         key = demand.number * 16 + kind * 4 + (sign > 0) * 2 + tracked
         found = self._shifts.get(key)
         if found is None:
+            self.moves = self.moves or kind in (PROMISE, RELEASE)
             found = self._shifts[key] = Shift(sign * self._delta(kind, demand, tracked))
         return found
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler_core.model.cells import Cells, Number, Row, Score
+import numpy as np
+
+from scheduler_core.model.cells import Cells, Columns, Floats, Number, Row, Score, Spelled
 from scheduler_core.model.tasks import Demand
 from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
@@ -35,7 +37,7 @@ class Binpack(Plugin):
             yield Packed(terms, _MOST * self.weight)
 
 
-class Packed:
+class Packed(Spelled):
     """The score of one demand; `terms` are (place, amount, weight above 0) of what it asks for.
 
     Every step is upstream's, in its order: nodes that are equal there are equal here to the last bit.
@@ -45,28 +47,46 @@ class Packed:
         self.terms = terms
         self.weights = sum(weight for _, _, weight in terms)
         self.factor = factor
+        self._places = [place for place, _, _ in terms]
+        self._amounts = np.array([[amount] for _, amount, _ in terms])
+        self._each = np.array([[weight] for _, _, weight in terms])
 
     def __call__(self, cells: Cells) -> Number:
+        if isinstance(cells, Columns) and cells.all_have(self._places):
+            return self._on_all(cells)
         total: Number = 0.0
         over: Number = False
         for place, amount, weight in self.terms:
             alloc = cells.alloc[place]
             used = alloc - cells.idle[place] + amount
-            if cells.everywhere(place):
-                total = total + used * weight / alloc
-                over = over | (used > alloc)
-            else:
-                total = total + cells.where(alloc > 0, used * weight / cells.most(alloc, 1), 0.0)
-                over = over | ((alloc > 0) & (used > alloc))
+            total = total + cells.where(alloc > 0, used * weight / cells.most(alloc, 1), 0.0)
+            over = over | ((alloc > 0) & (used > alloc))
         return cells.where(over, 0.0, total / self.weights * self.factor)
+
+    def _on_all(self, cells: Columns) -> Floats:
+        """The same where every node has something of each: all resources at once."""
+        alloc = cells.alloc[self._places]
+        used = alloc - cells.idle[self._places]
+        used += self._amounts
+        parts = used * self._each
+        parts /= alloc
+        total: Floats = parts[0]
+        for part in parts[1:]:  # one after the other: a reduction of a single column adds in another order
+            total += part
+        total /= self.weights
+        total *= self.factor
+        total[np.logical_or.reduce(used > alloc, axis=0)] = 0.0
+        return total
 
     def on_row(self, row: Row) -> float:
         """The same in plain numbers."""
         total = 0.0
+        has: list[int] = row.alloc
+        idle: list[int] = row.idle
         for place, amount, weight in self.terms:
-            alloc = row.alloc[place]
+            alloc = has[place]
             if alloc > 0:
-                used = alloc - row.idle[place] + amount
+                used = alloc - idle[place] + amount
                 if used > alloc:
                     return 0.0
                 total += used * weight / alloc

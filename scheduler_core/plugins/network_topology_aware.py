@@ -20,6 +20,7 @@ from scheduler_core.model.jobs import Job
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.tasks import NOWHERE, Task, TaskClass
 from scheduler_core.session import arguments
+from scheduler_core.session.nearby import Around, Nearby
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 from scheduler_core.session.topology import hard_tier
@@ -45,9 +46,9 @@ class NetworkTopologyAware(Plugin):
         fading = arguments.number(self.arguments, f"{_PREFIX}.normal-pod.fading", 0.8)
         self.fading = 0.8 if fading < 0 else fading
         self._stock: tuple[dict[str, Resource], dict[str, Resource]] | None = None
-        self._since: list[tuple[Task, int, int]] = []
+        self._since: list[tuple[Sequence[Task], list[int], int]] = []
         self._near: dict[str, Floats] = {}
-        self._near_rows: dict[str, Ints] = {}
+        self._around: dict[str, Around] = {}
 
     def stock(self) -> tuple[dict[str, Resource], dict[str, Resource]]:
         """What each domain has, and what of it is used. Counted when first asked for; what has happened is made up for."""
@@ -59,8 +60,9 @@ class NetworkTopologyAware(Plugin):
                 {name: _sum(alloc[:, domain.nodes]) for name, domain in domains},
                 {name: _sum(used[:, domain.nodes]) for name, domain in domains},
             )
-            for task, row, sign in self._since:
-                self._charge(task, row, sign)
+            for tasks, rows, sign in self._since:
+                for task, row in zip(tasks, rows, strict=True):
+                    self._charge(task, row, sign)
             self._since.clear()
         return self._stock
 
@@ -155,27 +157,28 @@ class NetworkTopologyAware(Plugin):
         found: Floats = _FULL * self.weight * scores
         return found
 
-    def compared_rows(self, task: Task) -> Ints | None:
-        """Rows near what the job holds, and those in domains in which it has tasks."""
+    def nearby(self, task: Task) -> Nearby | None:
+        """None also where a task of the job lies elsewhere than in what it holds, or in two domains of the lowest tier."""
         job = task.job
-        if job is None or job.topology is None or not task.near:
+        if job is None or job.topology is None or not task.near or self.domains.overlap:
             return None
-        nearness = self._nearness(task.near)
-        rows = self._near_rows.get(task.near)
-        if rows is None:
-            rows = self._near_rows[task.near] = np.flatnonzero(nearness[self.domains.leaf_numbers] > 0)
-        apart = [number for number in self._tasks_in(job) if not nearness.item(number)]
-        if not apart:
-            return rows
-        return np.union1d(rows, np.flatnonzero(np.isin(self.domains.leaf_numbers, apart)))
+        around = self._around.get(task.near)
+        if around is None:
+            around = self._around[task.near] = Around(
+                self._nearness(task.near), self.domains.leaves_under(task.near), _FULL * self.weight,
+                self.domains.leaf_numbers, self.domains.rows_of_leaf,
+            )  # fmt: skip
+        counts = self._tasks_in(job)
+        return Nearby(around, counts, len(job.tasks)) if around.leaves.issuperset(counts) else None
 
     def _tasks_in(self, job: Job) -> dict[int, int]:
         """How many tasks of the job lie in each domain of the lowest tier, by its number, in which any does."""
         leaves = self.domains.leaves_of_row
         counts: dict[int, int] = {}
-        for row in [task.row for task in job.tasks.values() if task.row != NOWHERE]:
-            for number in leaves[row]:
-                counts[number] = counts.get(number, 0) + 1
+        for task in job.tasks.values():
+            if task.row != NOWHERE:
+                for number in leaves[task.row]:
+                    counts[number] = counts.get(number, 0) + 1
         return counts
 
     def _nearness(self, held: str) -> Floats:
@@ -186,7 +189,8 @@ class NetworkTopologyAware(Plugin):
             low, high = self.domains.tiers[0], self.domains.tiers[-1]
             for name in reversed(self.domains.upwards(held)):
                 tier = self.domains.by_name[name].tier
-                found[self.domains.leaves_under(name)] = 1.0 if low == high else (high - tier) / (high - low)
+                if tier < high or low == high:
+                    found[self.domains.leaves_under(name)] = 1.0 if low == high else (high - tier) / (high - low)
         return found
 
     def _fill(self, task: Task, rows: Ints) -> Floats:
@@ -224,7 +228,7 @@ class NetworkTopologyAware(Plugin):
 
     def _moved_together(self, tasks: Sequence[Task], sign: int) -> None:
         if self._stock is None:
-            self._since += [(task, task.row, sign) for task in tasks]
+            self._since.append((tasks, [task.row for task in tasks], sign))
         else:
             for task in tasks:
                 self._charge(task, task.row, sign)
@@ -236,7 +240,7 @@ class NetworkTopologyAware(Plugin):
         if task.row == NOWHERE:
             return
         if self._stock is None:
-            self._since.append((task, task.row, sign))
+            self._since.append(((task,), [task.row], sign))
         else:
             self._charge(task, task.row, sign)
 

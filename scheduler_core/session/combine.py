@@ -63,7 +63,7 @@ def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
             permitted = permitted or answer.value > 0
         if permitted:
             return Ballot(True, tuple(cast))
-    return Ballot(all_abstain or not any(tiers), tuple(cast))
+    return Ballot(all_abstain or not cast, tuple(cast))
 
 
 def unanimous(asked: Sequence[Callable[..., Any]]) -> Callable[..., Any]:

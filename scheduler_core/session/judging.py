@@ -14,16 +14,17 @@ one applies is judged anew for each task.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from scheduler_core.model.cells import Bools, Cells, Codes, Columns, Filter, Floats, Ints, Row, Score
+from scheduler_core.model.cells import Bools, Cells, Codes, Columns, Filter, Floats, Ints, Row, Score, Spelled
 from scheduler_core.model.nodes import NodeTable
 from scheduler_core.model.refusal import Report
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.session import codes as codes_
 from scheduler_core.session.codes import FITS
+from scheduler_core.session.nearby import NO_RANK, Nearby
 
 if TYPE_CHECKING:
     from types import MethodType
@@ -31,15 +32,16 @@ if TYPE_CHECKING:
     from scheduler_core.session.plugin import Plugin
     from scheduler_core.session.session import Session
 
-_FEW_STATES = 24
-"""Up to so many new states are judged one by one; above, as arrays."""
+_FEW_STATES: Final = 24 if __file__.endswith(".py") else 500
+"""Up to so many new states are judged one by one; above, as arrays. Compiled, one by one is quicker for many more."""
+_AHEAD: Final = 1024
+"""Equally good rows are looked for among so many more."""
 _MANY_CHANGES = 8
 """With more changes than one in so many rows, a judge takes over all rows."""
 
 _SPARING = frozenset(("enqueue", "allocate", "backfill"))
 """Actions that evict nobody."""
 
-NO_RANK = -np.inf
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 LEAST_SCORE = -1.0
 """A node is chosen only with more than this: Volcano starts its search here."""
@@ -133,6 +135,7 @@ class Room:
         )  # fmt: skip
         self._scores: list[Score] = []
         self._row_scores: list[Callable[[Row], float]] = []
+        self._spelled: list[Spelled] | None = None
         self._scored = False
         self.known = 0
         self.fits = False
@@ -145,6 +148,8 @@ class Room:
         """Finds who scores for the demand: when first asked, since for many demands no node has the room."""
         self._scores = [score for ask in self.session.judges.row_scores for score in ask(self.demand)]
         self._row_scores = [getattr(score, "on_row", score) for score in self._scores]
+        spelled = [score for score in self._scores if isinstance(score, Spelled)]
+        self._spelled = spelled if len(spelled) == len(self._scores) else None
         self._scored = True
 
     # --- ranks -------------------------------------------------------------------------------------------------------
@@ -160,11 +165,11 @@ class Room:
         if len(self.rank) < states.count:
             self.rank = _longer(self.rank, states.block.shape[1])
         if states.count - self.known <= _FEW_STATES:
-            for number in range(self.known, states.count):
-                self.rank[number] = self._rank_one(states.row(number))
+            ranks = [self._rank_one(states.row(number)) for number in range(self.known, states.count)]
+            self.rank[self.known : states.count] = ranks
+            self.fits = self.fits or max(ranks) != NO_RANK
         else:
             self.rank[self.known : states.count] = self._ranked(states.since(self.known))
-        self.fits = self.fits or bool(self.rank[self.known : states.count].max() != NO_RANK)
         self.known = states.count
 
     def rank_of(self, state: int) -> float:
@@ -174,7 +179,7 @@ class Room:
         return self.rank.item(state)
 
     def _rank_one(self, row: Row) -> float:
-        sure = row.sure
+        sure: list[int] = row.sure
         for place, amount in self._needs:
             if amount > sure[place]:
                 return NO_RANK
@@ -184,9 +189,13 @@ class Room:
         if not self._scored:
             self._know_scores()
         total = 0.0
+        if self._spelled is not None:
+            for score in self._spelled:
+                total += score.on_row(row)
+            return total
         for on_row in self._row_scores:
             total += on_row(row)
-        return float(total)
+        return total
 
     def _too_large(self) -> bool:
         """Whether more is asked of something than any state has idle."""
@@ -194,13 +203,15 @@ class Room:
         return any(amount > most[place] for place, amount in self._needs)
 
     def _ranked(self, cells: Columns) -> Floats | float:
-        idle, places = cells.idle[self._places], self._places
-        least = np.minimum(idle, idle + cells.releasing[places] - cells.pipelined[places])
-        full: Bools = (least < self._amounts).any(axis=0)
+        least, places = cells.idle[self._places], self._places
+        if self.states.moves:
+            least = np.minimum(least, least + cells.releasing[places] - cells.pipelined[places])
+        full: Bools = np.logical_or.reduce(least < self._amounts, axis=0)
         for fails in self._filters:
             full |= fails(cells)
-        if full.all():
+        if np.logical_and.reduce(full):
             return NO_RANK
+        self.fits = True
         rank: Floats = np.where(full, NO_RANK, self.score(cells))
         return rank
 
@@ -335,11 +346,16 @@ class Judge:
         if changed - seen == 1 and rank.flags.writeable:
             at = table.last
             rank[at] = room.rank.item(table.state.item(at)) + self._shut.item(at)
-        elif room.fits and (not rank.flags.writeable or (changed - seen) * _MANY_CHANGES > len(rank)):
+        elif room.fits and not rank.flags.writeable:
             self.rank = self._all_ranks()
+        elif room.fits and (changed - seen) * _MANY_CHANGES > len(rank):
+            room.rank.take(table.state, out=rank, mode="clip")
+            rank += self._shut
         elif room.fits:
             rows = table.changes[seen:changed]
-            rank[rows] = room.rank[table.state[rows]] + self._shut[rows]
+            ranks: Floats = room.rank.take(table.state.take(rows))
+            ranks += self._shut.take(rows)
+            rank[rows] = ranks
         self._codes = self._top = None
         self._seen = changed
         return self
@@ -381,7 +397,10 @@ class Judge:
                 best = rank.item(at)
                 if best <= LEAST_SCORE:
                     break
-                equals = np.flatnonzero(rank == best)[1:] if len(tasks) - len(rows) > 2 else _NO_ROWS
+                equals = _NO_ROWS
+                if len(tasks) - len(rows) > 2:
+                    equals = (rank[at + 1 : at + 1 + _AHEAD] == best).nonzero()[0]
+                    equals += at + 1
             before = table.state.item(at)
             rank[at] = now = room.rank_of(table.take(at, tasks[len(rows)], taking))
             rows.append(at)
@@ -437,11 +456,11 @@ class Judge:
                 return False
         return self._plain
 
-    def compared_rows(self, task: Task) -> Ints | None:
+    def nearby(self, task: Task) -> Nearby | None:
         """Rows outside of which only the best by rank can be the best for the task; None: any row."""
         if not self._plain or self._elsewhere or len(self._compared) != 1:
             return None
-        return _owner(self._compared[0]).compared_rows(task)
+        return _owner(self._compared[0]).nearby(task)
 
     def elsewhere(self, task: Task) -> Codes | None:
         """Codes of checks that look beyond one node, or None if none applies to the task."""

@@ -11,7 +11,8 @@ from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task
 from scheduler_core.session import refusals
 from scheduler_core.session.codes import FITS
-from scheduler_core.session.judging import LEAST_SCORE, NO_RANK, Choice, Judge, Within
+from scheduler_core.session.judging import LEAST_SCORE, Choice, Judge, Within
+from scheduler_core.session.nearby import NO_RANK, Nearby
 
 if TYPE_CHECKING:
     from scheduler_core.session.session import Session
@@ -30,7 +31,8 @@ def choose(session: Session, task: Task, within: Within = None, barred: Bools | 
     if within is None and barred is None and judge.alone(task):
         return _choose_plain(session, task, judge)
     if within is None and barred is None:
-        row = choose_near(task, judge)
+        nearby = judge.nearby(task)
+        row = None if nearby is None else choose_near(nearby, judge)
         if row is not None:
             return Choice(row, True)
     elsewhere = judge.elsewhere(task)
@@ -54,26 +56,13 @@ def _choose_plain(session: Session, task: Task, judge: Judge) -> Choice | Refusa
     return Choice(best, True) if score > LEAST_SCORE or np.count_nonzero(judge.rank != NO_RANK) == 1 else None
 
 
-def choose_near(task: Task, judge: Judge) -> int | None:
-    """The best node where nodes are compared, and all but some come out equal: the best of those, or the best by rank.
-
-    None where that does not say it: then all are compared.
-    """
-    some = judge.compared_rows(task)
-    if some is None:
-        return None
-    rank, far = judge.rank, judge.top()
-    rows = some[rank[some] != NO_RANK]
-    if not len(rows):
-        return far if rank[far] > LEAST_SCORE else None
-    compared = np.empty(len(rows) + 1, dtype=np.int64)
-    compared[:-1], compared[-1] = rows, far
-    scores = judge.compared(task, compared)
-    total = rank[rows] if scores is None else rank[rows] + scores[:-1]
-    at = int(total.argmax())
-    row, best = int(rows[at]), total[at]
-    if rank[far] > best or (far < row and rank[far] >= best):
-        row, best = far, rank[far]
+def choose_near(nearby: Nearby, judge: Judge) -> int | None:
+    """The best node where nodes are compared, and all but some come out equal: the best of those, or the best by rank."""
+    far = judge.top()
+    most = judge.rank.item(far)
+    row, best = nearby.best(judge.rank)
+    if row < 0 or most > best or (far < row and most >= best):
+        row, best = far, most
     return row if best > LEAST_SCORE else None
 
 

@@ -21,6 +21,7 @@ from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.tasks import Demand, Task, TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session.combine import Vote
+from scheduler_core.session.nearby import Nearby
 
 if TYPE_CHECKING:
     from scheduler_core.model.domains import Domain
@@ -161,11 +162,10 @@ class Plugin:
         """A score that compares the candidates (rows) with each other, weighted; None if it does not apply. Asked for each task."""
         raise NotImplementedError
 
-    def compared_rows(self, task: Task) -> Ints | None:
-        """Rows, in order, outside of which `table_score` is nothing, whichever rows are candidates, and in which it is not
-        below nothing: of all others only the best by itself can be chosen. A task that is placed on a row raises no other
-        row's score by more than that row's, as long as `near` stays. None: any row may count. Only for speed, next to
-        `table_score`."""
+    def nearby(self, task: Task) -> Nearby | None:
+        """Rows outside of which `table_score` is nothing, whichever rows are candidates, and in which it is not below nothing,
+        with what it is there: of all others only the best by itself can be chosen. It follows the job of the task as long as
+        `near` stays. None: any row may count. Only for speed, next to `table_score`."""
         return None
 
     def best_node(self, task: Task, rows: Ints, scores: Floats) -> int | None:

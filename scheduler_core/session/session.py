@@ -132,7 +132,11 @@ class Session:
 
     def invalid(self, job: Job) -> Why | None:
         """Why the job cannot be scheduled as it is; the first objection."""
-        return _first(self._valid, job)
+        for ask in self._valid:
+            why: Why | None = ask(job)
+            if why is not None:
+                return why
+        return None
 
     def enqueueable(self, job: Job) -> Ballot:
         """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
@@ -161,10 +165,18 @@ class Session:
     # --- queues ------------------------------------------------------------------------------------------------------
 
     def overused(self, queue: Queue) -> Why | None:
-        return _first(self._overused, queue)
+        for ask in self._overused:
+            why: Why | None = ask(queue)
+            if why is not None:
+                return why
+        return None
 
     def not_allocatable(self, queue: Queue, task: Task) -> Why | None:
-        return _first(self._allocatable, queue, task)
+        for ask in self._allocatable:
+            why: Why | None = ask(queue, task)
+            if why is not None:
+                return why
+        return None
 
     def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
         """How many tasks equal to this one the queue may take, up to `most`."""
@@ -177,7 +189,11 @@ class Session:
 
     def not_filtered(self, task: Task) -> Why | None:
         """Why no node needs to be looked at."""
-        return _first(self._before_filter, task)
+        for ask in self._before_filter:
+            why: Why | None = ask(task)
+            if why is not None:
+                return why
+        return None
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -237,15 +253,6 @@ class Session:
         for tier in self.tiers:
             for plugin in tier:
                 plugin.close(self)
-
-
-def _first(asked: Sequence[Callable[..., Why | None]], *about: Any) -> Why | None:
-    """The first objection, whatever its tier."""
-    for ask in asked:
-        why = ask(*about)
-        if why is not None:
-            return why
-    return None
 
 
 def _flat(tiers: points.Asked) -> list[Callable[..., Any]]:

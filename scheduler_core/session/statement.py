@@ -9,27 +9,39 @@ session ends, and nothing is bound. The owner of a kept statement says so with `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final
 
 from scheduler_core.model import status
 from scheduler_core.model.tasks import NOWHERE, LastPlace, Task
 from scheduler_core.session.session import Eviction, Kept, Session
 
-EVICT = "evict"
-PIPELINE = "pipeline"
-ALLOCATE = "allocate"
+EVICT: Final = "evict"
+PIPELINE: Final = "pipeline"
+ALLOCATE: Final = "allocate"
 
 
-class Operation(NamedTuple):
+class Operation:
     """One step. `before` is the task's state before it, `text` the reason of an eviction, `by` for whom it was."""
 
-    kind: str
-    task: Task
-    row: int
-    before: int
-    evicted: bool = False
-    text: str = ""
-    by: Task | None = None
+    __slots__ = ("before", "by", "evicted", "kind", "row", "task", "text")
+
+    def __init__(
+        self,
+        kind: str,
+        task: Task,
+        row: int,
+        before: int,
+        evicted: bool = False,
+        text: str = "",
+        by: Task | None = None,
+    ) -> None:
+        self.kind = kind
+        self.task = task
+        self.row = row
+        self.before = before
+        self.evicted = evicted
+        self.text = text
+        self.by = by
 
 
 class Statement:
@@ -73,11 +85,10 @@ class Statement:
         job = tasks[0].job
         assert job is not None
         job.move_together(tasks, status.ALLOCATED)
+        operations = self.operations
         for task, row in zip(tasks, rows, strict=True):
             task.row = row
-        self.operations += [
-            Operation(ALLOCATE, task, row, status.PENDING) for task, row in zip(tasks, rows, strict=True)
-        ]
+            operations.append(Operation(ALLOCATE, task, row, status.PENDING))
         self.session.tell_allocated_together(tasks)
 
     def discard(self) -> None:

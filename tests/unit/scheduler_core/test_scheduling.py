@@ -1,5 +1,6 @@
 """Whole sessions: same input same decisions, whatever its order, and nothing that must never happen."""
 
+import gc
 import math
 import random
 from collections import Counter, defaultdict
@@ -175,3 +176,30 @@ def test_equal_nodes_are_taken_in_the_order_of_their_domains_and_names():
     facts = f.ClusterFacts(nodes=nodes, queues=(f.QueueFacts(name="q"),), groups=(group,), pods=pods)
     session = scheduling.run(facts, worlds.policy(("predicates",), actions=("allocate",)), 0, plugins.ALL)
     assert [session.binds[f"p{at}"][1] for at in range(3)] == ["b", "c", "a"]
+
+
+class Failing(Plugin):
+    """Fails when the session is over, and has looked whether cycles are collected meanwhile."""
+
+    name = "failing"
+    seen: list[bool] = []
+
+    def close(self, session):
+        self.seen.append(gc.isenabled())
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_cycles_are_collected_after_a_session_as_before_it_even_if_it_fails(collects):
+    session = scheduling.open_session(
+        worlds.world(random.Random(1), nodes=3), worlds.policy(("failing",)), 0, {"failing": Failing}
+    )
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with pytest.raises(RuntimeError):
+            scheduling.act(session)
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert Failing.seen.pop() is False

@@ -23,7 +23,7 @@ BACK = worlds.policy(
 TRACES = {
     ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "_settled"),
     ("States", "block"), ("States", "count"), ("States", "_numbers"), ("States", "_rows"), ("States", "_shifts"),
-    ("States", "_whole"), ("NodeTable", "_again"),
+    ("States", "_whole"), ("States", "moves"), ("NodeTable", "_again"),
     ("Shift", "after"), ("Room", "known"), ("Room", "rank"), ("Room", "fits"), ("Room", "_failed"), ("Room", "_codes"),
     ("Columns", "known"), ("Judge", "_seen"), ("Session", "releases"),
     ("Relations", "_carried"), ("Relations", "_selectors"), ("Relations", "_label_classes"), ("Task", "label_class"),
