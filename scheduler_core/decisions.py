@@ -21,6 +21,7 @@ from scheduler_core.model.refusal import Refusal, Report
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 from scheduler_core.session import helps, verdicts
+from scheduler_core.session.combine import Ballot
 from scheduler_core.session.session import Session
 
 Source = Literal["shadow", "live", "simulate"]
@@ -31,9 +32,10 @@ def of_session(session: Session, source: Source) -> list[Decision]:
     """Every decision of a session, jobs in order of their names; the last says that the session has closed."""
     made = Records(session, source)
     found = list(made.outside())
-    for uid in sorted(session.jobs):
-        if not made.quiet(session.jobs[uid]):
-            found += made.of_job(session.jobs[uid])
+    loud = [uid for uid, job in session.jobs.items() if not made.quiet(job)]
+    loud.sort()
+    for uid in loud:
+        made.of_job(session.jobs[uid], found)
     found += made.evictions()
     found.append(made.record("close"))
     return found
@@ -107,30 +109,41 @@ class Records:
             or job.uid in self.session.ballots
         )
 
-    def of_job(self, job: Job) -> Iterator[Decision]:
+    def of_job(self, job: Job, into: list[Decision]) -> None:
         """What was decided about a job and its tasks."""
         ref = ref_of(job.namespace, job.name, job.ref)
         ballot = self.session.ballots.get(job.uid)
         if ballot is not None:
-            found = self.record("enqueue", ref, why=None if ballot.passed else ballot.why)
-            if ballot.why is not None:
-                found.helps = helps.of_quota(ballot.why, job.queue.name)
-            yield found
-        yield from self._bound(ref, job)
-        for task in self.session.orders.sorted_tasks(job.by_status[status.PIPELINED].values()):
-            yield self._promised(ref, task)
-        why = verdicts.of_job(self.session, job)
-        if why is not None and (ballot is None or ballot.passed):
-            yield self._waits(ref, job, why)
-        yield from self._refused(ref, job)
+            into.append(self._vote(ref, job, ballot))
+        if job.by_status[status.BINDING]:
+            self._bound(ref, job, into)
+        if job.by_status[status.PIPELINED]:
+            for task in self.session.orders.sorted_tasks(job.by_status[status.PIPELINED].values()):
+                into.append(self._promised(ref, task))
+        if job.by_status[status.PENDING] or job.why is not None:
+            why = verdicts.of_job(self.session, job)
+            if why is not None and (ballot is None or ballot.passed):
+                into.append(self._waits(ref, job, why))
+        if job.refusals:
+            self._refused(ref, job, into)
 
-    def _bound(self, ref: JobRef, job: Job) -> list[Decision]:
+    def _vote(self, ref: JobRef, job: Job, ballot: Ballot) -> Decision:
+        if ballot.passed:
+            return self.record("enqueue", ref)
+        why = ballot.why
+        found = self.record("enqueue", ref, why=why)
+        if why is not None:
+            found.helps = helps.of_quota(why, job.queue.name)
+        return found
+
+    def _bound(self, ref: JobRef, job: Job, into: list[Decision]) -> None:
         """Most of all records: made with nothing but what they say."""
         binds, policy, source, session_ms = self.session.binds, self.session.policy.name, self.source, self.session_ms
-        return [
+        names = self.session.nodes.names
+        into += [
             Decision(
                 source=source, policy=policy, session_ms=session_ms, kind="bind",
-                job=ref, task=task.key, node=binds[task.uid][1],
+                job=ref, task=task.key, node=names[task.row],
             )
             for task in self.session.orders.sorted_tasks(job.by_status[status.BINDING].values())
             if task.uid in binds
@@ -161,17 +174,16 @@ class Records:
             found.message += f"; {before} jobs of the queue went before it, {last.uid} by {decided.plugin}"
         return found
 
-    def _refused(self, ref: JobRef, job: Job) -> Iterator[Decision]:
+    def _refused(self, ref: JobRef, job: Job, into: list[Decision]) -> None:
         """Refused tasks; those of a role that were refused alike, and those of one quota refusal, are told once."""
         told: set[object] = set()
-        waiting = [task for task in job.pending() if task.uid in job.refusals]
+        waiting = [task for task in job.by_status[status.PENDING].values() if task.uid in job.refusals]
         for task in self.session.orders.sorted_tasks(waiting):
             refusal = job.refusals[task.uid]
             key = _alike(task, refusal)
-            if key in told:
-                continue
-            told.add(key)
-            yield self._refusal(ref, job, task, refusal)
+            if key not in told:
+                told.add(key)
+                into.append(self._refusal(ref, job, task, refusal))
 
     def _refusal(self, ref: JobRef, job: Job, task: Task, refusal: Refusal) -> Decision:
         found = self.record("attribution", ref, task, why=verdicts.of_refusal(job, refusal))

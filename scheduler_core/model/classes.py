@@ -31,17 +31,28 @@ class Asked(NamedTuple):
 
 
 class Classes:
-    """All classes of a snapshot, in the order in which they were met."""
+    """All classes of a snapshot, in the order in which they were met; whether any of them looks at other pods, or at ports."""
 
     def __init__(self, axis: Axis) -> None:
         self.axis = axis
+        self.any_selects = False
+        self.any_ports = False
+        self._last: tuple[PodFacts, TaskClass, Asked] | None = None
         self.all: list[TaskClass] = []
         self._by_key: dict[tuple[object, ...], TaskClass] = {}
         self._asked: dict[object, Asked] = {}
         self._demands: dict[tuple[object, ...], Demand] = {}
 
     def of(self, pod: PodFacts) -> tuple[TaskClass, Asked]:
-        """The class of a pod, and what it asks."""
+        """The class of a pod, and what it asks. Pods of a gang come one after the other, and mostly ask the same."""
+        last = self._last
+        if last is not None and _alike(last[0], pod):
+            return last[1], last[2]
+        found, asked = self._find(pod)
+        self._last = (pod, found, asked)
+        return found, asked
+
+    def _find(self, pod: PodFacts) -> tuple[TaskClass, Asked]:
         asked = self._ask(pod)
         wants = wants_of(pod)
         rest = (pod.affinity, pod.spread) if pod.affinity is not None or pod.spread else None
@@ -53,6 +64,8 @@ class Classes:
             found = TaskClass(len(self.all), asked.demand, wants, _relations(pod))
             self._by_key[key] = found
             self.all.append(found)
+            self.any_selects = self.any_selects or found.selects
+            self.any_ports = self.any_ports or bool(found.ports)
         return found, asked
 
     def _ask(self, pod: PodFacts) -> Asked:
@@ -78,6 +91,22 @@ class Classes:
         if found is None:
             found = self._demands[key] = Demand(len(self._demands), request, scored)
         return found
+
+
+def _alike(one: PodFacts, other: PodFacts) -> bool:
+    """Whether two pods surely ask the same: they say the same. Pods that look at others are not compared."""
+    return (
+        one.affinity is None
+        and other.affinity is None
+        and not one.spread
+        and not other.spread
+        and one.containers == other.containers
+        and one.init_containers == other.init_containers
+        and one.overhead == other.overhead
+        and one.node_selector == other.node_selector
+        and one.tolerations == other.tolerations
+        and one.ports == other.ports
+    )
 
 
 def _flat(containers: tuple[ContainerFacts, ...]) -> tuple[tuple[tuple[str, object], ...], ...]:

@@ -58,6 +58,7 @@ class Job:
     """A gang in a session.
 
     `refusals` holds the last refusal of each task by uid, `failed_roles` roles of which a task was refused by nodes.
+    `settled_domain` is what `topology.settle_held` has found for the tasks as they are when a session opens.
     `ready` counts tasks that hold a place or have succeeded. `why` is what was said of the whole job last. `role_minimums` count only when together they are not above
     `min_member`.
     """
@@ -66,7 +67,7 @@ class Job:
         "allocated", "annotations", "by_status", "created_ns", "failed_roles", "held_domain", "min_member",
         "min_resources", "name", "namespace", "opening_allocated", "opening_domain", "opening_phase", "owner_annotations",
         "pending_best_effort", "phase", "priority", "queue", "ready", "ref", "refusals", "role_counts", "role_minimums",
-        "tasks", "topology", "uid", "why",
+        "settled_domain", "tasks", "topology", "uid", "why",
     )  # fmt: skip
 
     def __init__(self, namespace: str, name: str, queue: Queue, allocated: Resource) -> None:
@@ -87,6 +88,7 @@ class Job:
         self.owner_annotations: Mapping[str, str] = {}
         self.topology: TopologyFacts | None = None
         self.held_domain = self.opening_domain = ""
+        self.settled_domain: str | None = None
         self.opening_allocated: Resource | None = None
         self.tasks: dict[str, Task] = {}
         self.by_status: list[dict[str, Task]] = [{} for _ in status.NAMES]
@@ -117,7 +119,10 @@ class Job:
     def reopen(self) -> None:
         """Forgets what a session said and did about the job."""
         self.phase, self.why, self.held_domain = self.opening_phase, None, self.opening_domain
-        self.refusals, self.failed_roles = {}, set()
+        if self.refusals:
+            self.refusals = {}
+        if self.failed_roles:
+            self.failed_roles = set()
         if self.opening_allocated is None:
             return
         self.opening_allocated = None
@@ -134,6 +139,7 @@ class Job:
     def add(self, task: Task) -> None:
         """Takes a task in, in its present state."""
         task.job = self
+        self.settled_domain = None
         self.tasks[task.uid] = task
         self._enter(task, task.status)
 
@@ -198,6 +204,7 @@ class Job:
     def drop(self, uid: str) -> None:
         """Forgets a task, between sessions."""
         task = self.tasks.pop(uid)
+        self.settled_domain = None
         del self.by_status[task.status][uid]
         self._count(task, task.status, -1)
         task.job = None

@@ -22,12 +22,14 @@ from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.states import APPEAR, HOLD, PROMISE, RELEASE, Shift, States
 from scheduler_core.model.tasks import Task
 
+_FEW_CHANGES = 64
+"""Up to so many changes are forgotten one by one; above, as arrays."""
 _SPARE = 256
 """So many states more than at first, and twice as many, are kept from session to session."""
 
 
 class NodeTable:
-    """All nodes of a snapshot. `usable` masks those that are ready; the others are kept only to be counted.
+    """All nodes of a snapshot. `usable` masks those that are ready; the others (`closed`) are kept only to be counted.
 
     `state` has the number of each row's state. `track_pods` says whether changes in the session reach `present`, `pods` and
     `scored`: whoever filters by pods switches it on (in Volcano the predicates plugin keeps them). With `forgets` a pod whose
@@ -43,6 +45,9 @@ class NodeTable:
         self.rows = {name: row for row, name in enumerate(self.names)}
         self.by_label = LabelColumns(traits, soft)
         self.usable = usable
+        self.closed: Bools = ~usable
+        self.usable_count = int(np.count_nonzero(usable))
+        self.any_cordoned = bool(cordoned.any())
         self.cordoned = cordoned
         self.tasks: list[dict[str, Task]] = [{} for _ in range(count)]
         self.columns = Columns(np.zeros((5 * len(axis) + 3, count), dtype=np.int64), len(axis))
@@ -63,6 +68,8 @@ class NodeTable:
         self._settled = 0
         self._least_states = 0
         self._total: Resource | None = None
+        self._seated: list[int] = []
+        self.released = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -93,6 +100,7 @@ class NodeTable:
 
     def settle(self) -> Columns:
         """All rows as columns, brought up to date."""
+        self._seat()
         if self._settled != self.changed:
             rows = self.changed_since(self._settled)
             self.columns.block[:, rows] = self.states.block[:, self.state[rows]]
@@ -158,6 +166,7 @@ class NodeTable:
 
     def release(self, at: int, task: Task, sign: int = 1) -> None:
         """A task that holds room begins to leave (or stays after all)."""
+        self.released = True
         self._shift(at, self.states.shift(RELEASE, task.cls.demand, sign, tracked=False))
         if self.track_pods:
             self._leave(at, task, sign)
@@ -238,10 +247,16 @@ class NodeTable:
 
     def reopen(self) -> None:
         """Forgets what a session did with the rows; which tasks are on a node, `unplace` forgets."""
-        assert self._opening is not None
-        rows = self.changed_since(0)
-        self.state[rows] = self._opening[rows]
-        self.columns.block[:, rows] = self.states.block[:, self.state[rows]]
+        opening = self._opening
+        assert opening is not None
+        if self._settled or self.changed > _FEW_CHANGES:
+            rows = self.changed_since(0)
+            self.state[rows] = opening[rows]
+            self.columns.block[:, rows] = self.states.block[:, self.state[rows]]
+        else:
+            for row in self.changes[: self.changed].tolist():
+                self.state[row] = opening.item(row)
+        self.released = False
         self._gone.clear()
         self._may_return.clear()
         self.changed = self._settled = 0
@@ -253,6 +268,7 @@ class NodeTable:
 
     def _renumber(self) -> None:
         """Forgets states in which no row is."""
+        self._seat()
         self.states = States(self.columns)
         self._opening = None
         self.open()
@@ -270,9 +286,17 @@ class NodeTable:
         if task.opening_status == status.RELEASING:
             state = states.after(state, states.shift(RELEASE, demand, sign, tracked=False))
         self.state[row] = self._opening[row] = state
-        self.columns.block[:, row] = states.block[:, state]
+        self._seated.append(row)
         self._opened = None
         self._note(row, task, sign)
+
+    def _seat(self) -> None:
+        """Brings the columns up to date with tasks that were put on their nodes one by one before the session."""
+        if self._seated:
+            rows = np.array(self._seated)
+            opening: Ints = self.state if self._opening is None else self._opening
+            self.columns.block[:, rows] = self.states.block[:, opening[rows]]
+            self._seated.clear()
 
     def seat(self, tasks: Sequence[Task]) -> None:
         """Puts the tasks that are on nodes when a session opens into the columns, all at once."""

@@ -9,13 +9,13 @@ A change of anything else, and a resource not named before, are rare: then all i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
 
 from scheduler_core.model import amounts, snapshot, status
-from scheduler_core.model.facts import ClusterFacts, GroupFacts, PodFacts
+from scheduler_core.model.facts import ClusterFacts, GroupFacts, PodFacts, Quantities
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import NOWHERE, Task
 
@@ -96,14 +96,11 @@ class Standing:
         """Whether the changes can be taken in as they are."""
         if len(standing.classes.all) > self._most_classes:
             return False
-        names = amounts.names_in(
-            each.requests
-            for pod in self._changed_pods.values()
-            if pod
-            for each in (*pod.containers, *pod.init_containers)
-        ) | amounts.names_in(pod.overhead for pod in self._changed_pods.values() if pod)
-        names |= amounts.names_in(group.min_resources for group in self._changed_groups.values() if group)
-        return names <= standing.axis.index.keys()
+        known = standing.axis.index
+        for pod in self._changed_pods.values():
+            if pod is not None and not _named(known, pod):
+                return False
+        return all(group is None or _all_named(known, group.min_resources) for group in self._changed_groups.values())
 
     def _take_in(self, standing: Snapshot) -> None:
         """Puts all changes in their places."""
@@ -171,6 +168,25 @@ class Standing:
             self._loose.pop(self._pods[task.uid].group, None)
 
 
+def _named(known: Mapping[str, int], pod: PodFacts) -> bool:
+    """Whether all that a pod asks for is known."""
+    for each in pod.containers:
+        if not _all_named(known, each.requests):
+            return False
+    for each in pod.init_containers:
+        if not _all_named(known, each.requests):
+            return False
+    return _all_named(known, pod.overhead)
+
+
+def _all_named(known: Mapping[str, int], quantities: Quantities | None) -> bool:
+    if quantities is not None:
+        for name in quantities:
+            if name not in known and amounts.is_resource(name):
+                return False
+    return True
+
+
 def _overlay(known: dict[str, T], changed: dict[str, T | None]) -> None:
     """Takes changes over, and forgets them."""
     for key, each in changed.items():
@@ -196,14 +212,15 @@ def _reopen(standing: Snapshot) -> None:
             for task in job.tasks.values():
                 nodes.unplace(task)
         job.reopen()
-    for row in nodes.changed_since(0).tolist():
-        for task in nodes.tasks[row].values():
-            if task.job is None:
-                task.reopen()
+    if nodes.released:  # a pod of no job can only have been told to leave
+        for row in nodes.changed_since(0).tolist():
+            for task in nodes.tasks[row].values():
+                if task.job is None:
+                    task.reopen()
     nodes.reopen()
     standing.used = None
     standing.kept.update(standing.left)
     standing.left.clear()
-    if any(cls.selects for cls in standing.classes.all):
+    if standing.classes.any_selects:
         for task in standing.tasks.values():
             task.label_class = -1  # a number of the last session's relations

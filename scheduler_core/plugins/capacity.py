@@ -78,7 +78,8 @@ class Capacity(Plugin):
         book.settle(changed)
         if self.in_tree:
             self._root = self.accounts[ROOT]
-        self._settle_keys()
+        if changed:
+            self._settle_keys()
         self.kept = book
         return True
 
@@ -160,7 +161,7 @@ class Capacity(Plugin):
         if shut is not None:
             return shut
         account = self.accounts[queue.name]
-        for each in (account, *reversed(account.ancestors)):
+        for each in account.line:
             held, most = each.allocated.values, each.real_capability.values
             for place, amount in task.cls.items:
                 if held[place] + amount > most[place] and place != PODS:
@@ -171,7 +172,7 @@ class Capacity(Plugin):
         if self._shut(queue) is not None:
             return 0
         account = self.accounts[queue.name]
-        for each in (account, *account.ancestors):
+        for each in account.line:
             most = accounts.times_within(each.allocated, each.real_capability, task.cls.items, most)
         return most
 
@@ -205,7 +206,7 @@ class Capacity(Plugin):
         if job.min_resources is None:
             return PERMIT
         account = self.accounts[job.queue.name]
-        for each in (account, *reversed(account.ancestors)):
+        for each in account.line:
             future = job.min_resources.copy().add(each.allocated).add(each.inqueue).take(each.elastic)
             over = self._over(each, job.min_resources, future)
             if over is not None:
@@ -215,8 +216,8 @@ class Capacity(Plugin):
     def job_enqueued(self, job: Job) -> None:
         if job.min_resources is not None:
             account = self.accounts[job.queue.name]
-            for each in (account, *account.ancestors):
-                each.inqueue.add(accounts.minimum(job))
+            for each in account.line:
+                each.let_in(accounts.minimum(job))
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -277,8 +278,8 @@ class Capacity(Plugin):
     def allocated(self, task: Task) -> None:
         if task.job is not None:
             account = self.accounts[task.job.queue.name]
-            for each in (account, *account.ancestors):
-                each.allocated.charge(task.cls.items)
+            for each in account.line:
+                each.hold(task.cls.items, 1)
             self._share(account)
 
     def allocated_together(self, tasks: Sequence[Task]) -> None:
@@ -291,15 +292,16 @@ class Capacity(Plugin):
         job = tasks[0].job
         if job is not None:
             account = self.accounts[job.queue.name]
-            for each in (account, *account.ancestors):
-                each.allocated.charge(tasks[0].cls.items, sign * len(tasks))
+            items, times = tasks[0].cls.items, sign * len(tasks)
+            for each in account.line:
+                each.hold(items, times)
             self._share(account)
 
     def deallocated(self, task: Task) -> None:
         if task.job is not None:
             account = self.accounts[task.job.queue.name]
-            for each in (account, *account.ancestors):
-                each.allocated.refund(task.cls.items)
+            for each in account.line:
+                each.hold(task.cls.items, -1)
             self._share(account)
 
 

@@ -94,8 +94,8 @@ class Predicates(Plugin):
         self.table.forgets = arguments.text(self.arguments, UNDONE) != "back"
         self.relations: Relations = session.relations
         self.on = {which: arguments.truth(self.arguments, switch, default=True) for which, switch in _SWITCHES.items()}
-        self.any_cordoned = bool(self.table.cordoned.any())
-        self.port_users = _port_users(session) if any(cls.ports for cls in session.snapshot.classes.all) else None
+        self.any_cordoned = self.table.any_cordoned
+        self.port_users = _port_users(session) if session.snapshot.classes.any_ports else None
 
     # --- one node ----------------------------------------------------------------------------------------------------
 

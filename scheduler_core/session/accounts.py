@@ -7,9 +7,6 @@ jobs hold beyond their `minResources`. A refusal by quota can give way to anothe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
@@ -17,16 +14,21 @@ from scheduler_core.model.resources import MEMORY, PODS, Axis, Items, Resource, 
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.why import Why
 
-AMOUNTS: Final = ("request", "allocated", "elastic", "inqueue")
-"""What jobs hold and wait for, and an account of a queue sums up."""
+Values = tuple[list[float], list[float], list[float], list[float]]
+"""What jobs hold and wait for, and an account of a queue sums up: `request`, `allocated`, `elastic` and `inqueue`."""
 
 
 class Account:
-    """What one queue (and in a tree all below it) holds and waits for. `order` is its place among queues while its share stays."""
+    """What one queue (and in a tree all below it) holds and waits for. `order` is its place among queues while its share stays.
+
+    `line` is the account and all above it, the root last, once the path is settled. `touched` says whether a session has
+    charged it since it was opened.
+    """
 
     __slots__ = (
-        "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing", "elastic",
-        "guarantee", "in_numbers", "inqueue", "order", "path", "queue", "real_capability", "request", "share", "standing",
+        "_opening", "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing",
+        "elastic", "guarantee", "in_numbers", "inqueue", "line", "order", "path", "queue", "real_capability", "request",
+        "share", "standing", "touched",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
@@ -47,7 +49,10 @@ class Account:
         self.in_numbers = False
         self.ancestors: list[Account] = []
         self.path: tuple[Account, ...] = (self,)
+        self.line: list[Account] = [self]
         self.children: list[Account] = []
+        self.touched = False
+        self._opening: tuple[Values, float] | None = None
 
     def settle_deserved(self) -> None:
         """Takes what is deserved as final; the share follows."""
@@ -60,42 +65,81 @@ class Account:
         """Takes the tree as final: what comes first whatever is held, and the way from below the root down to here."""
         self.standing = (-self.queue.priority, bool(self.children))
         self.path = (*self.ancestors[1:], self)
+        self.line = [self, *reversed(self.ancestors)]
 
-    def reopen(self, values: Sequence[list[float]], share: float) -> None:
-        """Takes what it held and waited for when a session opened (by `AMOUNTS`), and forgets its place among queues."""
-        for amount, then in zip((self.request, self.allocated, self.elastic, self.inqueue), values, strict=True):
-            if amount.values != then:
-                amount.values = then[:]
-        self.share = share
-        self.order = None
-        self.in_numbers = False
+    def hold(self, items: Items, times: int) -> None:
+        """Adds what tasks ask to what it holds, so many times; below zero takes it off."""
+        self.touched = True
+        self.allocated.charge(items, times)
+
+    def let_in(self, amount: Resource) -> None:
+        """Adds what a job that enters its queue may take."""
+        self.touched = True
+        self.inqueue.add(amount)
+
+    def remember(self) -> None:
+        """Takes what it holds and waits for as what it is when a session opens."""
+        self.touched = False
+        values = (self.request.values[:], self.allocated.values[:], self.elastic.values[:], self.inqueue.values[:])
+        self._opening = (values, self.share)
+
+    def reopen(self) -> None:
+        """Forgets what a session has charged."""
+        if self.touched and self._opening is not None:
+            values, self.share = self._opening
+            self.request.values, self.allocated.values = values[0][:], values[1][:]
+            self.elastic.values, self.inqueue.values = values[2][:], values[3][:]
+            self.order = None
+            self.touched = False
 
     def charge(self, charge: Charge) -> None:
         """Takes what jobs hold and wait for into the account."""
-        self.request.add(charge.request)
-        self.allocated.add(charge.allocated)
-        self.elastic.add(charge.elastic)
-        self.inqueue.add(charge.inqueue)
+        _add(self.request.values, charge.request, 1)
+        _add(self.allocated.values, charge.allocated, 1)
+        _add(self.elastic.values, charge.elastic, 1)
+        _add(self.inqueue.values, charge.inqueue, 1)
+
+    def change(self, before: Charge, now: Charge) -> None:
+        """Takes another charge in place of one that it has taken."""
+        _exchange(self.request.values, before.request, now.request)
+        _exchange(self.allocated.values, before.allocated, now.allocated)
+        _exchange(self.elastic.values, before.elastic, now.elastic)
+        _exchange(self.inqueue.values, before.inqueue, now.inqueue)
+
+
+def _add(to: list[float], amounts: list[float], sign: int) -> None:
+    """Adds amounts along the axis, or takes them off again."""
+    for place, more in enumerate(amounts):
+        if more:
+            to[place] += sign * more
+
+
+def _exchange(at: list[float], before: list[float], now: list[float]) -> None:
+    for place, amount in enumerate(now):
+        if amount != before[place]:
+            at[place] += amount - before[place]
 
 
 class Charge:
-    """What one job, or all jobs of a queue, hold and wait for when a session opens.
+    """What one job, or all jobs of a queue, hold and wait for when a session opens, along the axis.
 
-    `let_in` is what counts where the whole cluster lets in: of groups that were let in all their minimum resources.
+    `let_in` is what counts where the whole cluster lets in: of groups that were let in all their minimum resources. What
+    is the same may be one list, so only one that was made by `copy` may be added to.
     """
 
-    __slots__ = ("allocated", "elastic", "inqueue", "let_in", "request")
+    __slots__ = ("allocated", "elastic", "inqueue", "let_in", "queue", "request")
 
-    def __init__(self, axis: Axis) -> None:
-        self.request = axis.account()
-        self.allocated = axis.account()
-        self.elastic = axis.account()
-        self.inqueue = axis.account()
-        self.let_in = axis.account()
+    def __init__(self, queue: str, held: list[float], nothing: list[float]) -> None:
+        self.queue = queue
+        self.request = self.allocated = self.elastic = held
+        self.inqueue = self.let_in = nothing
 
-    def values(self) -> tuple[list[float], ...]:
-        """By `AMOUNTS`, as copies."""
-        return self.request.values[:], self.allocated.values[:], self.elastic.values[:], self.inqueue.values[:]
+    def copy(self) -> Charge:
+        """The same, sharing nothing."""
+        found = Charge(self.queue, self.allocated[:], self.inqueue)
+        found.request, found.elastic = self.request[:], self.elastic[:]
+        found.inqueue, found.let_in = self.inqueue[:], self.let_in[:]
+        return found
 
     def add(self, other: Charge, sign: int) -> None:
         """Adds, or takes off again."""
@@ -106,49 +150,49 @@ class Charge:
         _add(self.let_in, other.let_in, sign)
 
 
-def _add(to: Resource, amount: Resource, sign: int) -> None:
-    values = to.values
-    for place, more in enumerate(amount.values):
-        if more:
-            values[place] += sign * more
-
-
-def charge_of(job: Job, axis: Axis) -> Charge:
+def charge_of(job: Job, nothing: list[float]) -> Charge:
     """What a job adds to its queue. It asks for what its tasks hold, and what those that wait would."""
-    found = Charge(axis)
-    held, least = job.allocated.values, job.min_resources
-    found.request.values, found.allocated.values = held[:], held[:]
-    for task in job.pending():
-        found.request.charge(task.cls.items)
-    found.elastic.values = held[:] if least is None else job.allocated.beyond(least).values
-    if least is not None and counts_as_inqueue(job):
-        found.inqueue.add(ungated(job, not_taken(job)))
-        found.let_in.add(minimum(job) if job.phase == INQUEUE else found.inqueue)
+    held = job.allocated.values[:]
+    found = Charge(job.queue.name, held, nothing)
+    pending = job.by_status[status.PENDING]
+    if pending:
+        found.request = held[:]
+        for task in pending.values():
+            for place, amount in task.cls.items:
+                found.request[place] += amount
+    if job.min_resources is not None:
+        found.elastic = job.allocated.beyond(job.min_resources).values
+        if counts_as_inqueue(job):
+            found.inqueue = ungated(job, not_taken(job)).values
+            found.let_in = minimum(job).values if job.phase == INQUEUE else found.inqueue
     return found
 
 
 class Ledger:
     """What the jobs of each queue hold and wait for, kept from session to session and followed job by job.
 
-    `turn` counts changes; who keeps something of it asks which queues have changed since a turn.
+    `turn` counts changes; who keeps something of it asks which queues have changed since a turn. `nothing` is none of
+    anything, not to be changed.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.axis = snapshot.axis
         self.turn = 0
+        self.nothing: list[float] = [0] * len(snapshot.axis)
         self._turn_of: dict[str, int] = {}
         self.of_queue: dict[str, Charge] = {}
-        self._of_job: dict[str, tuple[str, Charge]] = {}
+        self._of_job: dict[str, Charge] = {}
         self._jobs: dict[str, set[str]] = {}
-        for uid in snapshot.jobs:
-            self._add(snapshot.jobs[uid])
+        for job in snapshot.jobs.values():
+            self._add(job)
 
     def follow(self, snapshot: Snapshot) -> None:
         """Takes in the jobs that have changed."""
         for uid in snapshot.fresh:
             self._remove(uid)
-            if uid in snapshot.jobs:
-                self._add(snapshot.jobs[uid])
+            job = snapshot.jobs.get(uid)
+            if job is not None:
+                self._add(job)
         snapshot.fresh.clear()
 
     def queues(self) -> list[str]:
@@ -160,7 +204,7 @@ class Ledger:
         """What counts where the whole cluster lets in, of all queues."""
         found = self.axis.account()
         for charge in self.of_queue.values():
-            found.add(charge.let_in)
+            _add(found.values, charge.let_in, 1)
         return found
 
     def changed_since(self, turn: int) -> list[str]:
@@ -175,23 +219,25 @@ class Ledger:
         return min(self._jobs[queue])
 
     def _add(self, job: Job) -> None:
-        charge = charge_of(job, self.axis)
-        name = job.queue.name
-        self._of_job[job.uid] = (name, charge)
-        self._jobs.setdefault(name, set()).add(job.uid)
-        if name not in self.of_queue:
-            self.of_queue[name] = Charge(self.axis)
-        self._charge(name, charge, 1)
+        charge = self._of_job[job.uid] = charge_of(job, self.nothing)
+        name = charge.queue
+        jobs = self._jobs.get(name)
+        if jobs is None:
+            self._jobs[name] = {job.uid}
+            self.of_queue[name] = charge.copy()
+        else:
+            jobs.add(job.uid)
+            self.of_queue[name].add(charge, 1)
+        self._turn(name)
 
     def _remove(self, uid: str) -> None:
-        found = self._of_job.pop(uid, None)
-        if found is not None:
-            name, charge = found
-            self._jobs[name].discard(uid)
-            self._charge(name, charge, -1)
+        charge = self._of_job.pop(uid, None)
+        if charge is not None:
+            self._jobs[charge.queue].discard(uid)
+            self.of_queue[charge.queue].add(charge, -1)
+            self._turn(charge.queue)
 
-    def _charge(self, name: str, charge: Charge, sign: int) -> None:
-        self.of_queue[name].add(charge, sign)
+    def _turn(self, name: str) -> None:
         self.turn += 1
         self._turn_of[name] = self.turn
 

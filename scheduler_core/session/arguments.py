@@ -30,7 +30,8 @@ def number(arguments: Arguments, name: str, default: float) -> float:
 
 def truth(arguments: Arguments, name: str, *, default: bool) -> bool:
     """A truth value."""
-    found = _truth(arguments.get(name))
+    value = arguments.get(name)
+    found = None if value is None else _truth(value)
     return default if found is None else found
 
 

@@ -8,10 +8,7 @@ numbers, so adding a difference is exact: an account that was opened again equal
 
 from __future__ import annotations
 
-from scheduler_core.session.accounts import AMOUNTS, Account, Ledger
-
-Values = tuple[list[float], ...]
-"""What an account holds and waits for, by name in `AMOUNTS`."""
+from scheduler_core.session.accounts import Account, Charge, Ledger
 
 
 class Book:
@@ -19,46 +16,35 @@ class Book:
 
     def __init__(self, accounts: dict[str, Account], ledger: Ledger) -> None:
         self.accounts = accounts
+        self._all = list(accounts.values())
         self._turn = ledger.turn
-        self._charged = {name: charge.values() for name, charge in ledger.of_queue.items()}
-        self._opening = {name: (_values(account), account.share) for name, account in accounts.items()}
+        self._charged: dict[str, Charge] = {name: charge.copy() for name, charge in ledger.of_queue.items()}
+        for account in self._all:
+            account.remember()
 
     def reopen(self, ledger: Ledger) -> list[Account]:
-        """Forgets a session and takes in what has changed: the accounts of which the share has to be found again."""
-        for name, (values, share) in self._opening.items():
-            self.accounts[name].reopen(values, share)
+        """Forgets a session and takes in what has changed: the accounts of which the share has to be found again.
+
+        If there are any, all places among queues are forgotten, since what lies above may have moved.
+        """
+        for account in self._all:
+            account.reopen()
         changed: dict[str, Account] = {}
         for name in ledger.changed_since(self._turn):
-            account = self.accounts[name]
-            difference = self._difference(name, ledger)
-            for each in (account, *account.ancestors):
-                _add(each, difference)
+            now = ledger.of_queue[name].copy()
+            before = self._charged.get(name) or Charge(name, ledger.nothing, ledger.nothing)
+            self._charged[name] = now
+            for each in self.accounts[name].line:
+                each.change(before, now)
                 changed[each.queue.name] = each
         self._turn = ledger.turn
+        if changed:
+            for account in self._all:
+                account.order = None
+                account.in_numbers = False
         return list(changed.values())
 
     def settle(self, changed: list[Account]) -> None:
         """Takes these accounts as they now are for what they are when a session opens."""
         for account in changed:
-            self._opening[account.queue.name] = (_values(account), account.share)
-
-    def _difference(self, name: str, ledger: Ledger) -> Values:
-        now = ledger.of_queue[name].values()
-        before = self._charged.get(name) or tuple([0] * len(each) for each in now)
-        self._charged[name] = now
-        return tuple(
-            [mine - theirs for mine, theirs in zip(one, other, strict=True)]
-            for one, other in zip(now, before, strict=True)
-        )
-
-
-def _values(account: Account) -> Values:
-    return tuple(getattr(account, name).values[:] for name in AMOUNTS)
-
-
-def _add(account: Account, difference: Values) -> None:
-    for name, amounts in zip(AMOUNTS, difference, strict=True):
-        mine = getattr(account, name).values
-        for place, amount in enumerate(amounts):
-            if amount:
-                mine[place] += amount
+            account.remember()

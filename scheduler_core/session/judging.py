@@ -13,6 +13,7 @@ one applies is judged anew for each task.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -59,7 +60,7 @@ class Judges:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.codes = codes_.Codes(session.axis)
-        self.usable = int(np.count_nonzero(session.nodes.usable))
+        self.usable = session.nodes.usable_count
         self.evicts = not _SPARING.issuperset(session.policy.actions)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
@@ -70,11 +71,10 @@ class Judges:
         self.row_filters = _flat(session, "row_filters")
         self.row_scores = _flat(session, "row_scores")
         self._fixed_filters = _flat(session, "fixed_filters")
-        self._closed: Bools = ~session.nodes.usable
+        self._closed = session.nodes.closed
         self._fixed: dict[tuple[tuple[int, int], ...], Fixed] = {}
         self._masks: dict[int, Bools] = {}
-        self.nowhere: Floats = np.full(len(session.nodes), NO_RANK)
-        self.nowhere.flags.writeable = False
+        self.nowhere = _nowhere(len(session.nodes))
 
     def of(self, cls: TaskClass) -> Judge:
         """The judge of a class, up to date with the table."""
@@ -100,6 +100,14 @@ class Judges:
         if found is None:
             found = self._rooms[demand.number] = Room(self.session, self.codes, demand)
         return found
+
+
+@functools.lru_cache(maxsize=4)
+def _nowhere(count: int) -> Floats:
+    """No rank on any row; not to be changed."""
+    found: Floats = np.full(count, NO_RANK)
+    found.flags.writeable = False
+    return found
 
 
 class Fixed:
@@ -498,7 +506,7 @@ def _longer(ranks: Floats, size: int) -> Floats:
 
 
 def _flat(session: Session, method: str) -> list[Callable[..., Any]]:
-    return [ask for tier in session.asked(method) for ask in tier]
+    return session.flat(method)
 
 
 def _owner(ask: Callable[..., Any]) -> Plugin:

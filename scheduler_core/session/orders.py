@@ -31,11 +31,11 @@ class Orders:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._job = _flat(session.asked("job_order"))
-        self._queue = _flat(session.asked("queue_order"))
-        self._task = _flat(session.asked("task_order"))
+        self._job = session.flat("job_order")
+        self._queue = session.flat("queue_order")
+        self._task = session.flat("task_order")
         self._task_key = _task_key(self._task)
-        self._victim_queue = _flat(session.asked("victim_queue_order"))
+        self._victim_queue = session.flat("victim_queue_order")
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -65,12 +65,32 @@ class Orders:
         found = list(tasks)
         if len(found) < 2:
             return found
-        numbered = sum([task.number is not None for task in found])
+        numbered = 0
+        for task in found:
+            if task.number is not None:
+                numbered += 1
+        if numbered == len(found) and self._as_numbered(found):
+            return found
         if numbered in (0, len(found)):
             found.sort(key=self._task_key)
             return found
         found.sort(key=lambda task: (task.created_ns, task.uid))
         return sorted(found, key=functools.cmp_to_key(self.compare_tasks))
+
+    def _as_numbered(self, tasks: list[Task]) -> bool:
+        """Whether plugins say the same of all tasks, which go up by the numbers in their names: then they are in order."""
+        before = -1
+        for task in tasks:
+            number = task.number
+            if number is None or number <= before:
+                return False
+            before = number
+        for key in self._task:
+            first = key(tasks[0])
+            for task in tasks:
+                if key(task) != first:
+                    return False
+        return True
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -255,10 +275,6 @@ def _task_key(asked: list[Callable[[Task], Any]]) -> Callable[[Task], Key]:
         only = asked[0]
         return lambda task: (only(task), task.number or 0, task.created_ns, task.uid)
     return lambda task: (*[key(task) for key in asked], task.number or 0, task.created_ns, task.uid)
-
-
-def _flat(tiers: Iterable[Iterable[Callable[..., Any]]]) -> list[Callable[..., Any]]:
-    return [ask for tier in tiers for ask in tier]
 
 
 def _compare(one: Key, other: Key) -> int:

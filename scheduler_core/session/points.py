@@ -55,55 +55,57 @@ Kind = tuple[type[Plugin], frozenset[str]]
 """All that decides at which points a plugin is asked: its class, and the flags that are on."""
 
 
-def asked(tiers: Sequence[Sequence[Plugin]]) -> dict[str, Asked]:
-    """Who is asked at each point: plugins that override its method and whose flag is on."""
-    who = _who(tuple([tuple([(type(plugin), plugin.enabled) for plugin in tier]) for tier in tiers]))
-    return {
-        method: tuple(
-            [tuple([getattr(tiers[level][at], method) for at in places]) for level, places in enumerate(each)]
+class Plan:
+    """What all sessions of a policy have in common: who is asked at which point, by places in the tiers, and what follows.
+
+    `flat` has the same by places among all plugins. `places_together`: equal tasks may be placed in one step, since every
+    plugin that is asked of one can be asked of many; `undoes_together`: their places may be taken back in one step;
+    `steady`: whoever orders jobs or speaks of queues is steady.
+    """
+
+    __slots__ = ("flat", "places_together", "steady", "tiers", "undoes_together")
+
+    def __init__(self, tiers: tuple[tuple[Kind, ...], ...]) -> None:
+        self.tiers = {method: _who(tiers, method, flag) for method, flag in FLAG_OF.items()}
+        starts = [sum(len(tier) for tier in tiers[:level]) for level in range(len(tiers))]
+        self.flat = {
+            method: [starts[level] + at for level, places in enumerate(each) for at in places]
+            for method, each in self.tiers.items()
+        }
+        kinds = [kind for tier in tiers for kind, _ in tier]
+        self.places_together = not self.flat["before_filter"] and all(
+            _overrides(kind, many) or not _overrides(kind, one) for kind in kinds for one, many in TOGETHER
         )
-        for method, each in who.items()
-    }
+        self.undoes_together = all(
+            _overrides(kind, "deallocated_together") or not _overrides(kind, "deallocated") for kind in kinds
+        )
+        self.steady = all(
+            kind.steady
+            for method in ("job_order", "queue_order", "overused", "allocatable")
+            for kind in kinds
+            if _overrides(kind, method)
+        )
+
+
+def plan(tiers: Sequence[Sequence[Plugin]]) -> Plan:
+    """The plan of these plugins, made once for a policy."""
+    return _plan(tuple([tuple([(type(plugin), plugin.enabled) for plugin in tier]) for tier in tiers]))
 
 
 @functools.lru_cache(maxsize=256)
-def _who(tiers: tuple[tuple[Kind, ...], ...]) -> Mapping[str, tuple[tuple[int, ...], ...]]:
-    """For each point the places in each tier of those who are asked: the same for all sessions of a policy."""
-    return {
-        method: tuple(
-            tuple(
-                at
-                for at, (kind, enabled) in enumerate(tier)
-                if _overrides(kind, method) and (flag is None or flag in enabled)
-            )
-            for tier in tiers
+def _plan(tiers: tuple[tuple[Kind, ...], ...]) -> Plan:
+    return Plan(tiers)
+
+
+def _who(tiers: tuple[tuple[Kind, ...], ...], method: str, flag: str | None) -> tuple[tuple[int, ...], ...]:
+    """Places in each tier of those who are asked: plugins that override the method and whose flag is on."""
+    return tuple(
+        tuple(
+            at
+            for at, (kind, enabled) in enumerate(tier)
+            if _overrides(kind, method) and (flag is None or flag in enabled)
         )
-        for method, flag in FLAG_OF.items()
-    }
-
-
-def places_together(tiers: Sequence[Sequence[Plugin]], before_filter: Asked) -> bool:
-    """Whether equal tasks may be placed in one step: every plugin that is asked of one can be asked of many."""
-    return not any(before_filter) and all(
-        says(plugin, many) or not says(plugin, one) for tier in tiers for plugin in tier for one, many in TOGETHER
-    )
-
-
-def undoes_together(tiers: Sequence[Sequence[Plugin]]) -> bool:
-    """Whether places of equal tasks may be taken back in one step: who is told of one can be told of many."""
-    return all(
-        says(plugin, "deallocated_together") or not says(plugin, "deallocated") for tier in tiers for plugin in tier
-    )
-
-
-def steady(tiers: Sequence[Sequence[Plugin]]) -> bool:
-    """Whether whoever orders jobs or speaks of queues is steady."""
-    return all(
-        plugin.steady
-        for method in ("job_order", "queue_order", "overused", "allocatable")
         for tier in tiers
-        for plugin in tier
-        if says(plugin, method)
     )
 
 

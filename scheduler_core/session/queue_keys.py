@@ -22,9 +22,11 @@ def settle(root: Account) -> None:
     if not above:
         _mark(root.children)
     elif len(above) == len(root.children):
-        standing = [_stands(each) for each in above]
+        often: dict[tuple[float, bool], int] = {}
         for each in above:
-            if standing.count(_stands(each)) == 1 and _tells_apart(each):
+            often[_stands(each)] = often.get(_stands(each), 0) + 1
+        for each in above:
+            if often[_stands(each)] == 1 and _tells_apart(each):
                 _mark([each])
 
 

@@ -62,7 +62,7 @@ class Relations:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.table: NodeTable = snapshot.nodes
-        self.active = any(cls.selects for cls in snapshot.classes.all)
+        self.active = snapshot.classes.any_selects
         self._selectors: dict[bytes, Selector] = {}
         self._counts: dict[tuple[object, ...], tuple[tuple[Selector, ...], bool, Ints]] = {}
         self._carried: dict[tuple[Kind, int, str, Selector], Ints] = {}

@@ -80,38 +80,39 @@ class Session:
         ]
         for job in snapshot.networked.values():
             topology.settle_held(self.domains, job)
-        self._asked = points.asked(self.tiers)
-        self._on_allocated = _flat(self._asked["allocated"])
-        self._on_deallocated = _flat(self._asked["deallocated"])
-        self._allocatable = _flat(self._asked["allocatable"])
-        self.ready: Callable[[Job], Any] = combine.unanimous(_flat(self._asked["job_ready"]))
+        self._plugins = [plugin for tier in self.tiers for plugin in tier]
+        self._plan = points.plan(self.tiers)
+        self._asked: dict[str, points.Asked] = {}
+        self.places_together = self._plan.places_together
+        self.undoes_together = self._plan.undoes_together
+        self.steady = self._plan.steady
+        self._on_allocated = self.flat("allocated")
+        self._on_deallocated = self.flat("deallocated")
+        self._allocatable = self.flat("allocatable")
+        self.ready: Callable[[Job], Any] = combine.unanimous(self.flat("job_ready"))
         """Whether enough of a job holds a place for it to be bound."""
-        self._valid = _flat(self._asked["job_valid"])
-        self._overused = _flat(self._asked["overused"])
-        self._before_filter = _flat(self._asked["before_filter"])
-        self.places_together = points.places_together(self.tiers, self._asked["before_filter"])
-        self.steady = points.steady(self.tiers)
-        self._missing = _flat(self._asked["job_missing"])
-        self._allocatable_together = _flat(self._asked["allocatable_together"])
-        self._on_allocated_together = _flat(self._asked["allocated_together"])
-        self._on_deallocated_together = _flat(self._asked["deallocated_together"])
-        self.undoes_together = points.undoes_together(self.tiers)
+        self._valid = self.flat("job_valid")
+        self._overused = self.flat("overused")
+        self._before_filter = self.flat("before_filter")
+        self._missing = self.flat("job_missing")
+        self._allocatable_together = self.flat("allocatable_together")
+        self._on_allocated_together = self.flat("allocated_together")
+        self._on_deallocated_together = self.flat("deallocated_together")
         self._open()
         self.orders = Orders(self)
         self.judges = Judges(self)
-        self.judges.codes.know(check for tier in self.tiers for plugin in tier for check in plugin.checks)
+        self.judges.codes.know(check for plugin in self._plugins for check in plugin.checks)
 
     def _open(self) -> None:
         """Opens the plugins: each again, where it can, from what its like has kept of an earlier session on these tables."""
         kept, left = self.snapshot.kept, self.snapshot.left
-        for tier in self.tiers:
-            for plugin in tier:
-                kind, asked = type(plugin), (plugin.arguments, plugin.enabled)
-                before = kept.pop(kind, None)
-                if before is None or before[0] != asked or not plugin.open_again(self, before[1]):
-                    plugin.open(self)
-                if plugin.kept is not None:
-                    left[kind] = (asked, plugin.kept)
+        for plugin in self._plugins:
+            kind, asked = type(plugin), (plugin.arguments, plugin.enabled)
+            before = kept.pop(kind, None)
+            if before is None or before[0] != asked or not plugin.open_again(self, before[1]):
+                plugin.open(self)
+            if plugin.kept is not None:
+                left[kind] = (asked, plugin.kept)
 
     @property
     def opening(self) -> Ints:
@@ -121,12 +122,22 @@ class Session:
         return self._opening
 
     def asked(self, method: str) -> points.Asked:
-        """Who is asked at a point, by tier."""
-        return self._asked[method]
+        """Who is asked at a point, by tier; tiers in which nobody is asked stay, empty."""
+        found = self._asked.get(method)
+        if found is None:
+            tiers = zip(self.tiers, self._plan.tiers[method], strict=True)
+            found = self._asked[method] = tuple(
+                [tuple([getattr(tier[at], method) for at in places]) for tier, places in tiers]
+            )
+        return found
+
+    def flat(self, method: str) -> list[Callable[..., Any]]:
+        """Who is asked at a point, one after the other."""
+        return [getattr(self._plugins[at], method) for at in self._plan.flat[method]]
 
     def plugin(self, name: str) -> Plugin | None:
         """The plugin of this name, if the policy has it."""
-        return next((plugin for tier in self.tiers for plugin in tier if plugin.name == name), None)
+        return next((plugin for plugin in self._plugins if plugin.name == name), None)
 
     # --- jobs --------------------------------------------------------------------------------------------------------
 
@@ -142,11 +153,11 @@ class Session:
         """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
         if job.min_resources is None:
             return Ballot(True, ())
-        return combine.vote(self._asked["job_enqueueable"], job, all_abstain=self.policy.all_abstain)
+        return combine.vote(self.asked("job_enqueueable"), job, all_abstain=self.policy.all_abstain)
 
     def enqueue(self, job: Job) -> None:
         """Lets a job into its queue; every plugin is told."""
-        combine.everyone(self._asked["job_enqueued"], job)
+        combine.everyone(self.asked("job_enqueued"), job)
         job.phase = INQUEUE
 
     def missing(self, job: Job) -> int:
@@ -157,10 +168,10 @@ class Session:
         return most
 
     def pipelined(self, job: Job) -> Ballot:
-        return combine.vote(self._asked["job_pipelined"], job, all_abstain=self.policy.all_abstain)
+        return combine.vote(self.asked("job_pipelined"), job, all_abstain=self.policy.all_abstain)
 
     def starving(self, job: Job) -> bool:
-        return combine.first_tier_true(self._asked["job_starving"], job)
+        return combine.first_tier_true(self.asked("job_starving"), job)
 
     # --- queues ------------------------------------------------------------------------------------------------------
 
@@ -185,7 +196,7 @@ class Session:
         return most
 
     def not_preemptive(self, queue: Queue, task: Task) -> Why | None:
-        return combine.first_given(self._asked["preemptive"], queue, task)
+        return combine.first_given(self.asked("preemptive"), queue, task)
 
     def not_filtered(self, task: Task) -> Why | None:
         """Why no node needs to be looked at."""
@@ -198,10 +209,10 @@ class Session:
     # --- victims -------------------------------------------------------------------------------------------------------
 
     def preemptable(self, preemptor: Task, candidates: Sequence[Task]) -> list[Task]:
-        return combine.victims(self._asked["preemptable"], preemptor, candidates)
+        return combine.victims(self.asked("preemptable"), preemptor, candidates)
 
     def reclaimable(self, reclaimer: Task, candidates: Sequence[Task]) -> list[Task]:
-        return combine.victims(self._asked["reclaimable"], reclaimer, candidates)
+        return combine.victims(self.asked("reclaimable"), reclaimer, candidates)
 
     # --- events --------------------------------------------------------------------------------------------------------
 
@@ -250,10 +261,5 @@ class Session:
             self.bind(list(job.by_status[status.ALLOCATED].values()))
 
     def close(self) -> None:
-        for tier in self.tiers:
-            for plugin in tier:
-                plugin.close(self)
-
-
-def _flat(tiers: points.Asked) -> list[Callable[..., Any]]:
-    return [ask for tier in tiers for ask in tier]
+        for plugin in self._plugins:
+            plugin.close(self)

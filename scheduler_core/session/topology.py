@@ -32,9 +32,14 @@ def settle_held(domains: DomainTree, job: Job) -> None:
     """
     if job.topology is None:
         return
+    if job.settled_domain is None or job.opening_allocated is not None:
+        job.settled_domain = _held(domains, job)
+    job.held_domain = job.settled_domain
+
+
+def _held(domains: DomainTree, job: Job) -> str:
     rows = [task.row for state in status.HOLDING for task in job.by_status[state].values() if task.row != NOWHERE]
-    if job.held_domain not in domains.by_name or not rows:
-        job.held_domain = ""
-    if rows and not job.held_domain:
-        around = set(domains.around(rows[0])).intersection(*[domains.around(row) for row in set(rows[1:])])
-        job.held_domain = min(around, key=lambda name: (domains.by_name[name].tier, name), default="")
+    if not rows or (job.held_domain and job.held_domain in domains.by_name):
+        return job.held_domain if rows else ""
+    around = set(domains.around(rows[0])).intersection(*[domains.around(row) for row in set(rows[1:])])
+    return min(around, key=lambda name: (domains.by_name[name].tier, name), default="")

@@ -30,7 +30,7 @@ def of_job(session: Session, job: Job) -> Why | None:
     gated = [task for task in waiting if task.gated]
     if len(gated) == len(waiting):
         return Why(reasons.NOT_ADMITTED, "gated", message=f"{len(gated)} tasks wait behind a scheduling gate")
-    if not session.nodes.usable.any():
+    if not session.nodes.usable_count:
         return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
     if job.why is not None and not job.refusals:
         return job.why
@@ -51,6 +51,8 @@ def _too_few(job: Job) -> bool:
 
 def _first(session: Session, job: Job, waiting: Iterable[Task]) -> Refusal | None:
     """The refusal that speaks for a job: of its first task that nodes refused, else of its first refused one."""
+    if len(job.refusals) == 1:
+        return next((job.refusals[task.uid] for task in waiting if task.uid in job.refusals), None)
     found = [job.refusals[task.uid] for task in session.orders.sorted_tasks(waiting) if task.uid in job.refusals]
     return next((each for each in found if each.report is not None), found[0] if found else None)
 

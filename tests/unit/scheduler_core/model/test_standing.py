@@ -110,9 +110,12 @@ def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decid
 
 
 def account_of(account, axis):
-    """All that there is of an account, the tree and the resources by names: tables that stand may know of more of these."""
-    named = {name: getattr(account, name) for name in type(account).__slots__}
-    for name in ("path", "ancestors", "children"):
+    """All that there is of an account, the tree and the resources by names: tables that stand may know of more of these.
+
+    Left out is what says how it came to stand so; its place among queues is asked for.
+    """
+    named = {name: getattr(account, name) for name in {*type(account).__slots__} - {"_opening", "order", "touched"}}
+    for name in ("path", "line", "ancestors", "children"):
         named[name] = [each.queue.name for each in named[name]]
     for name, amount in named.items():
         if isinstance(amount, Resource):

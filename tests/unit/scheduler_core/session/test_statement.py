@@ -22,6 +22,7 @@ BACK = worlds.policy(
 
 TRACES = {
     ("NodeTable", "changed"), ("NodeTable", "changes"), ("NodeTable", "last"), ("NodeTable", "_settled"),
+    ("NodeTable", "released"),
     ("States", "block"), ("States", "count"), ("States", "_numbers"), ("States", "_rows"), ("States", "_shifts"),
     ("States", "_whole"), ("States", "moves"), ("NodeTable", "_again"),
     ("Shift", "after"), ("Room", "known"), ("Room", "rank"), ("Room", "fits"), ("Room", "_failed"), ("Room", "_codes"),
