@@ -10,8 +10,6 @@ and the best is done again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.cells import Bools
@@ -38,14 +36,21 @@ def execute(session: Session) -> None:
     tasks: dict[str, list[Task]] = {}
     able: dict[str, list[Job]] = {}
     queues: dict[str, Queue] = {}
-    for job in _able(session):
-        waiting = session.orders.sorted_tasks(
-            [task for task in job.pending() if task.open and not task.cls.best_effort]
+    for job in session.jobs.values():
+        if not _able(session, job):
+            continue
+        waiting = session.orders.in_order(
+            [task for task in job.by_status[status.PENDING].values() if task.open and not task.cls.best_effort]
         )
         if waiting:
-            tasks[job.uid] = waiting[::-1]
-            queues[job.queue.name] = job.queue
-            able.setdefault(job.queue.name, []).append(job)
+            waiting.reverse()
+            tasks[job.uid] = waiting
+            name = job.queue.name
+            same_queue = able.get(name)
+            if same_queue is None:
+                able[name], queues[name] = [job], job.queue
+            else:
+                same_queue.append(job)
     jobs = {name: session.orders.job_heap(waiting) for name, waiting in able.items()}
     order = session.orders.queue_heap(queues.values())
     at_once = AtOnce(session)
@@ -68,20 +73,20 @@ def execute(session: Session) -> None:
         queue = order.next(queue)
 
 
-def _able(session: Session) -> Iterator[Job]:
-    """Jobs that are looked at; without an enqueue action waiting ones are let in here."""
-    for job in session.jobs.values():
-        if job.is_pending:
-            if session.enqueues:
-                continue
-            job.phase = INQUEUE
-        why = session.invalid(job)
-        if why is not None:
-            job.why = why
-        elif job.topology is not None and not session.domains.ready:
-            job.why = Why(reasons.TOPOLOGY, message="the network's domains are not known yet")
-        else:
-            yield job
+def _able(session: Session, job: Job) -> bool:
+    """Whether the job is looked at; without an enqueue action waiting ones are let in here."""
+    if job.is_pending:
+        if session.enqueues:
+            return False
+        job.phase = INQUEUE
+    why = session.invalid(job)
+    if why is not None:
+        job.why = why
+        return False
+    if job.topology is not None and not session.domains.ready:
+        job.why = Why(reasons.TOPOLOGY, message="the network's domains are not known yet")
+        return False
+    return True
 
 
 def _left_out(jobs: Heap[Job], why: Why) -> None:

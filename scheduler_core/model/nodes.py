@@ -238,6 +238,12 @@ class NodeTable:
             self._opening = self.state.copy()
 
     @property
+    def opening_states(self) -> Ints:
+        """The state of each row when the session opened."""
+        assert self._opening is not None
+        return self._opening
+
+    @property
     def opening(self) -> Columns:
         """The columns as they were when the session opened, whatever it has done since."""
         if self._opened is None:

@@ -53,7 +53,10 @@ class Drf(Plugin):
         return 0.0 if not any(held.values) else largest_share(held.values, self.of)
 
     def job_order(self, job: Job) -> Any:
-        return self.shares[job.uid]
+        found = self.shares.get(job.uid)
+        if found is None:
+            found = self.shares[job.uid] = self.share(job.allocated_when_opened())
+        return found
 
     def preemptable(self, preemptor: Task, candidates: Sequence[Task]) -> Iterable[Task]:
         if preemptor.job is None:

@@ -14,7 +14,8 @@ never start, and is late, takes its places from others in every session.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pipeline.records import sla
 from scheduler_core.model import status
@@ -27,7 +28,9 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
 ARGUMENT = "sla-waiting-time"
-_LAST = (1, 0)
+_LAST: Final = (1, 0)
+_NOT_KNOWN: Final = -1
+"""No waiting time: those are above zero."""
 
 
 def default_waiting_ns(value: object) -> int | None:
@@ -46,6 +49,18 @@ def _positive_ns(text: str) -> int | None:
     return nanos if nanos > 0 else None
 
 
+def _promised(notes: Mapping[str, str]) -> int | None:
+    """The waiting time that annotations promise."""
+    if not notes:
+        return None
+    for key in sla.KEYS:
+        text = notes.get(key)
+        nanos = None if text is None else _positive_ns(text)
+        if nanos is not None:
+            return nanos
+    return None
+
+
 class Sla(Plugin):
     name = "sla"
     steady = True
@@ -61,19 +76,16 @@ class Sla(Plugin):
 
     def waiting_ns(self, job: Job) -> int | None:
         """The promised waiting time, or None without a promise."""
-        if job.uid not in self._waiting_ns:
-            self._waiting_ns[job.uid] = self._find(job)
-        return self._waiting_ns[job.uid]
+        found = self._waiting_ns.get(job.uid, _NOT_KNOWN)
+        if found == _NOT_KNOWN:
+            found = self._waiting_ns[job.uid] = self._find(job)
+        return found
 
     def _find(self, job: Job) -> int | None:
-        places = (job.owner_annotations, job.annotations) if self.job_first else (job.annotations,)
-        for notes in places:
-            for key in sla.KEYS:
-                text = notes.get(key)
-                nanos = None if text is None else _positive_ns(text)
-                if nanos is not None:
-                    return nanos
-        return self.default_ns
+        found = _promised(job.owner_annotations) if self.job_first else None
+        if found is None:
+            found = _promised(job.annotations)
+        return self.default_ns if found is None else found
 
     def deadline_ns(self, job: Job) -> int | None:
         """When the promise is over, or None without one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,12 @@ import numpy.typing as npt
 from pipeline.records import reasons
 from scheduler_core.model.checks import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import Axis
+from scheduler_core.session import readings
+from scheduler_core.session.readings import Reading
 from scheduler_core.session.tallies import Tallies
+
+if TYPE_CHECKING:
+    from scheduler_core.session.tallies import Counts
 
 FIRST_RESOURCE: Final = 32
 RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
@@ -28,24 +33,42 @@ _IN_A_BYTE: Final = 8
 NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
 
 
-class Kinds(NamedTuple):
+class Kinds:
     """Which sets of checks fail in some places: `of` each place the number of its set, and the `codes` of sets by number."""
 
-    of: npt.NDArray[Any]
-    codes: npt.NDArray[np.uint64]
+    __slots__ = ("codes", "of")
+
+    def __init__(self, of: npt.NDArray[Any], codes: npt.NDArray[np.uint64]) -> None:
+        self.of = of
+        self.codes = codes
 
 
-def kinds(bits: tuple[int, ...], failed: npt.NDArray[np.bool_]) -> Kinds:
-    """Sets of these checks, from where each fails (by check, by place). Up to eight bits are one byte a place."""
-    if len(bits) <= _IN_A_BYTE:
-        of = np.zeros(failed.shape[1], dtype=np.uint8)
-        for at, fails in enumerate(failed):
-            of |= fails.view(np.uint8) << np.uint8(at)
-        return Kinds(of, _meaning(bits))
-    codes = np.zeros(failed.shape[1], dtype=np.uint64)
+def in_a_byte(bits: tuple[int, ...]) -> bool:
+    """Whether a set of these checks is a byte, with a bit for each in turn; else it is its code."""
+    return len(bits) <= _IN_A_BYTE
+
+
+def no_sets(bits: tuple[int, ...], places: int) -> npt.NDArray[Any]:
+    """The sets of these checks in so many places in which none fails."""
+    return np.zeros(places, dtype=np.uint8 if in_a_byte(bits) else np.uint64)
+
+
+def sets(bits: tuple[int, ...], failed: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Sets of these checks, from where each fails (by check, by place)."""
+    if in_a_byte(bits):
+        packed: npt.NDArray[np.uint8] = np.packbits(failed, axis=0, bitorder="little")[0]
+        return packed
+    found = no_sets(bits, failed.shape[1])
     for bit, fails in zip(bits, failed, strict=True):
-        codes |= fails * np.uint64(bit)
-    values, numbers = np.unique(codes, return_inverse=True)
+        found |= fails * np.uint64(bit)
+    return found
+
+
+def kinds(bits: tuple[int, ...], of: npt.NDArray[Any]) -> Kinds:
+    """These sets by number."""
+    if in_a_byte(bits):
+        return Kinds(of, _meaning(bits))
+    values, numbers = np.unique(of, return_inverse=True)
     return Kinds(numbers, values)
 
 
@@ -70,6 +93,7 @@ class Codes:
         self._checks_of: dict[int, tuple[Check, ...]] = {}
         self._reasons_of: dict[int, frozenset[str]] = {}
         self._places_of: dict[int, tuple[int, ...]] = {}
+        self._readings: dict[Counts, Reading] = {}
         self.tallies = Tallies()
 
     def know(self, checks: Iterable[Check]) -> None:
@@ -94,6 +118,7 @@ class Codes:
         if found is None:
             found = self._bit_of_place[place] = 1 << min(FIRST_RESOURCE + len(self._bit_of_place), 63)
             self._places_of.clear()  # the last bit may mean one more
+            self._readings.clear()
         return found
 
     def failed(self, code: int) -> tuple[Check, ...]:
@@ -123,6 +148,13 @@ class Codes:
             found = self._places_of[code] = tuple(
                 sorted(each for each, bit in self._bit_of_place.items() if code & bit)
             )
+        return found
+
+    def reading(self, counts: Counts) -> Reading:
+        """What counts say by themselves."""
+        found = self._readings.get(counts)
+        if found is None:
+            found = self._readings[counts] = readings.read(self, counts)
         return found
 
     def as_volcano(self, code: int) -> tuple[Check, ...]:

@@ -7,7 +7,7 @@ are not in the tiers at all. Which point uses which rule is said in `points`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from scheduler_core.model.why import Why
 
@@ -19,11 +19,14 @@ ABSTAINS = 0
 REJECTS = -1
 
 
-class Vote(NamedTuple):
+class Vote:
     """Permit, abstain or reject; a rejection says why."""
 
-    value: int
-    why: Why | None = None
+    __slots__ = ("value", "why")
+
+    def __init__(self, value: int, why: Why | None = None) -> None:
+        self.value = value
+        self.why = why
 
 
 PERMIT = Vote(PERMITS)
@@ -35,16 +38,15 @@ def reject(why: Why) -> Vote:
     return Vote(REJECTS, why)
 
 
-class Ballot(NamedTuple):
-    """The outcome of a vote: `passed`, every vote that was cast in order, and the rejection if there was one."""
+class Ballot:
+    """The outcome of a vote: `passed`, every vote that was `cast` in order, and `why` it was rejected if it was."""
 
-    passed: bool
-    cast: tuple[Vote, ...]
+    __slots__ = ("cast", "passed", "why")
 
-    @property
-    def why(self) -> Why | None:
-        last = self.cast[-1] if self.cast else None
-        return last.why if last is not None and last.value < 0 else None
+    def __init__(self, passed: bool, cast: tuple[Vote, ...], why: Why | None = None) -> None:
+        self.passed = passed
+        self.cast = cast
+        self.why = why
 
 
 def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
@@ -59,7 +61,7 @@ def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
             answer = ask(*about)
             cast.append(answer)
             if answer.value < 0:
-                return Ballot(False, tuple(cast))
+                return Ballot(False, tuple(cast), answer.why)
             permitted = permitted or answer.value > 0
         if permitted:
             return Ballot(True, tuple(cast))

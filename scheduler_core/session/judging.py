@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from scheduler_core.model.cells import Bools, Cells, Codes, Columns, Filter, Floats, Ints, Row, Score, Spelled
 from scheduler_core.model.nodes import NodeTable
@@ -50,7 +51,6 @@ LEAST_SCORE = -1.0
 
 _NO_RANKS: Floats = np.zeros(0)
 _NO_CODES: Codes = np.zeros(0, dtype=np.uint64)
-_NOTHING_FAILED: Bools = np.zeros((0, 0), dtype=np.bool_)
 """Of no states."""
 
 
@@ -113,7 +113,7 @@ def _nowhere(count: int) -> Floats:
 class Fixed:
     """What checks that do not change say of all nodes: codes, where any of them fails, and that as a rank to be added."""
 
-    __slots__ = ("closed", "codes", "shut")
+    __slots__ = ("_opening", "_when_empty", "closed", "codes", "shut")
 
     def __init__(self, named: Sequence[tuple[int, Bools]]) -> None:
         self.codes: Codes = np.zeros(len(named[0][1]), dtype=np.uint64)
@@ -121,6 +121,25 @@ class Fixed:
             self.codes[fails] |= np.uint64(bit)
         self.closed: Bools = self.codes != FITS
         self.shut: Floats = np.where(self.closed, NO_RANK, 0.0)
+        self._opening: tuple[Ints, Ints] | None = None
+        self._when_empty: dict[tuple[int, int], int] = {}
+
+    def opening(self, table: NodeTable) -> tuple[Ints, Ints]:
+        """The open nodes by the state in which the session found them: states, and how many nodes were in each."""
+        if self._opening is None:
+            nodes = np.bincount(table.opening_states[~self.closed])
+            states = np.flatnonzero(nodes)
+            self._opening = states, nodes.take(states)
+        return self._opening
+
+    def when_empty(self, table: NodeTable, place: int, amount: int) -> int:
+        """How often the open nodes could have so much of a resource, each by itself, if they were empty."""
+        found = self._when_empty.get((place, amount))
+        if found is None:
+            states, nodes = self.opening(table)
+            each = table.states.whole.cells.alloc[place].take(states) // amount
+            found = self._when_empty[place, amount] = int(each.dot(nodes))
+        return found
 
 
 class Room:
@@ -148,7 +167,8 @@ class Room:
         self.known = 0
         self.fits = False
         self.rank: Floats = _NO_RANKS
-        self._failed: Bools = _NOTHING_FAILED
+        self._sets: npt.NDArray[Any] = _NO_CODES
+        self._counted = 0
         self._codes: Codes = _NO_CODES
         self.look()
 
@@ -239,13 +259,37 @@ class Room:
     # --- codes -------------------------------------------------------------------------------------------------------
 
     @property
-    def failed(self) -> Bools:
-        """What every state fails: by check, by state; the same as long as there is no new state."""
-        known, count = self._failed.shape[1], self.states.count
+    def sets(self) -> npt.NDArray[Any]:
+        """Which checks fail in every state, one number a state (`codes.sets`)."""
+        known, count = self._counted, self.states.count
         if known != count:
-            fresh = self._failed_since(known)
-            self._failed = np.concatenate((self._failed, fresh), axis=1) if known else fresh
-        return self._failed
+            if not known:
+                self._sets = codes_.sets(self.bits, self._failed_since(0))
+            elif len(self._sets) < count:
+                longer = codes_.no_sets(self.bits, self.states.block.shape[1])
+                longer[:known] = self._sets[:known]
+                self._sets = longer
+            if known and count - known <= _FEW_STATES:
+                for number in range(known, count):
+                    self._sets[number] = self._set_of(self.states.row(number))
+            elif known:
+                self._sets[known:count] = codes_.sets(self.bits, self._failed_since(known))
+            self._counted = count
+        return self._sets[:count]
+
+    def _set_of(self, row: Row) -> int:
+        """The same of one state."""
+        found = at = 0
+        in_a_byte = codes_.in_a_byte(self.bits)
+        for place, amount in self._needs:
+            if amount > row.free(place):
+                found |= 1 << at if in_a_byte else self.bits[at]
+            at += 1
+        for fails in self._filters:
+            if fails(row):
+                found |= 1 << at if in_a_byte else self.bits[at]
+            at += 1
+        return found
 
     def _failed_since(self, known: int) -> Bools:
         whole = None if known else self.states.whole
@@ -260,7 +304,7 @@ class Room:
     @property
     def kinds(self) -> codes_.Kinds:
         """Which sets of checks the states fail."""
-        return codes_.kinds(self.bits, self.failed)
+        return codes_.kinds(self.bits, self.sets)
 
     @property
     def codes(self) -> Codes:
@@ -305,6 +349,7 @@ class Judge:
         ]
         self._plain = judges.plain
         fixed = judges.fixed(cls)
+        self.wishes = fixed
         self.fixed = fixed.codes
         self.closed = fixed.closed
         self._shut = fixed.shut
@@ -336,8 +381,18 @@ class Judge:
     def places_at_first(self) -> int:
         """How many tasks of the class the open nodes could have held when the session opened."""
         if self._places_at_first < 0:
-            self._places_at_first = self.places(self.session.opening)
+            self._places_at_first = self._places_by_state()
         return self._places_at_first
+
+    def _places_by_state(self) -> int:
+        states, nodes = self.wishes.opening(self.table)
+        free = self.table.states.whole.free
+        fits: Ints | None = None
+        for place, amount in self.needs:
+            if amount:
+                each = np.maximum(free[place].take(states), 0) // amount
+                fits = each if fits is None else np.minimum(fits, each)
+        return int(nodes.sum()) if fits is None else int(fits.dot(nodes))
 
     def places_when_empty(self) -> int:
         """How many tasks of the class the open nodes could hold if they were empty."""

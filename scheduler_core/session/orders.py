@@ -12,8 +12,9 @@ from __future__ import annotations
 import bisect
 import functools
 import heapq
+import operator
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.tasks import Task
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Key = Any
 """A tuple. Plug-ins fill it with what they like, so comparing two may answer anything with a truth value: numpy's, say."""
+_KEY: Final = operator.itemgetter(0)
 
 
 class Orders:
@@ -44,10 +46,16 @@ class Orders:
         return tuple(key(job) for key in self._job)
 
     def job(self, job: Job) -> Key:
-        return (*[key(job) for key in self._job], job.created_ns, job.uid)
+        found = [key(job) for key in self._job]
+        found.append(job.created_ns)
+        found.append(job.uid)
+        return tuple(found)
 
     def queue(self, queue: Queue) -> Key:
-        return (*[key(queue) for key in self._queue], queue.created_ns, queue.name)
+        found = [key(queue) for key in self._queue]
+        found.append(queue.created_ns)
+        found.append(queue.name)
+        return tuple(found)
 
     def task_keys(self, task: Task) -> Key:
         return tuple(key(task) for key in self._task)
@@ -62,7 +70,10 @@ class Orders:
 
     def sorted_tasks(self, tasks: Iterable[Task]) -> list[Task]:
         """Tasks, first first."""
-        found = list(tasks)
+        return self.in_order(list(tasks))
+
+    def in_order(self, found: list[Task]) -> list[Task]:
+        """The same of a list, which may be changed for it."""
         if len(found) < 2:
             return found
         numbered = 0
@@ -202,7 +213,8 @@ class Line(Heap[T]):
     def __init__(self, session: Session, key: Callable[[T], Key], items: Iterable[T]) -> None:
         self._session = session
         self._key = key
-        self._heap = sorted([(key(item), item) for item in items])
+        self._heap = [(key(item), item) for item in items]
+        self._heap.sort(key=_KEY)  # no two keys are equal: the last part is the name
         self._taken = 0
         self._releases = session.releases
 
@@ -219,7 +231,8 @@ class Line(Heap[T]):
         """The first. Raises IndexError when there is none."""
         if self._releases != self._session.releases:
             self._releases = self._session.releases
-            self._heap = sorted([(self._key(item), item) for _, item in self._heap[self._taken :]])
+            self._heap = [(self._key(item), item) for _, item in self._heap[self._taken :]]
+            self._heap.sort(key=_KEY)
             self._taken = 0
         found = self._heap[self._taken][1]
         self._taken += 1

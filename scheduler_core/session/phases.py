@@ -30,5 +30,6 @@ def phase(job: Job, *, unschedulable: bool) -> str:
         return UNKNOWN
     seen = scheduled(job)
     if seen >= job.min_member:
-        return COMPLETED if seen == job.count(*status.COMPLETED) else RUNNING
+        over = len(job.by_status[status.SUCCEEDED]) + len(job.by_status[status.FAILED])
+        return COMPLETED if seen == over else RUNNING
     return INQUEUE if job.phase == INQUEUE else PENDING

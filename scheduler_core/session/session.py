@@ -94,6 +94,8 @@ class Session:
         self._valid = self.flat("job_valid")
         self._overused = self.flat("overused")
         self._before_filter = self.flat("before_filter")
+        self._enqueueable, self._pipelined = self.asked("job_enqueueable"), self.asked("job_pipelined")
+        self._all_abstain = policy.all_abstain
         self._missing = self.flat("job_missing")
         self._allocatable_together = self.flat("allocatable_together")
         self._on_allocated_together = self.flat("allocated_together")
@@ -153,7 +155,7 @@ class Session:
         """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
         if job.min_resources is None:
             return Ballot(True, ())
-        return combine.vote(self.asked("job_enqueueable"), job, all_abstain=self.policy.all_abstain)
+        return combine.vote(self._enqueueable, job, all_abstain=self._all_abstain)
 
     def enqueue(self, job: Job) -> None:
         """Lets a job into its queue; every plugin is told."""
@@ -168,7 +170,7 @@ class Session:
         return most
 
     def pipelined(self, job: Job) -> Ballot:
-        return combine.vote(self.asked("job_pipelined"), job, all_abstain=self.policy.all_abstain)
+        return combine.vote(self._pipelined, job, all_abstain=self._all_abstain)
 
     def starving(self, job: Job) -> bool:
         return combine.first_tier_true(self.asked("job_starving"), job)

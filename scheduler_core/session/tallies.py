@@ -7,12 +7,12 @@ changes, all classes that wish alike are counted on the same lines, and those th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from scheduler_core.model.cells import Bools, Codes, Ints
+from scheduler_core.model.cells import Codes, Ints
 
 if TYPE_CHECKING:
     from scheduler_core.session.codes import Kinds
@@ -26,16 +26,22 @@ Counts = tuple[tuple[int, int], ...]
 """(code, nodes), most nodes first."""
 
 
-class Tally(NamedTuple):
+class Tally:
     """Lines in no order: the state of their nodes, the code of what is fixed, the code of all that fails, how many `nodes`
     there are and the `first` row of them; `total` nodes in all."""
 
-    states: Ints
-    fixed: Codes
-    codes: Codes
-    nodes: Ints
-    first: Ints
-    total: int
+    __slots__ = ("_open", "codes", "first", "fixed", "nodes", "states", "total")
+
+    def __init__(
+        self, states: Ints, fixed: Codes, codes: Codes, nodes: Ints, first: Ints, total: int
+    ) -> None:  # fmt: skip
+        self.states = states
+        self.fixed = fixed
+        self.codes = codes
+        self.nodes = nodes
+        self.first = first
+        self.total = total
+        self._open: Ints | None = None
 
     def histogram(self) -> Counts:
         """The nodes by the code of all that fails."""
@@ -45,44 +51,48 @@ class Tally(NamedTuple):
         return _most_first(found)
 
     @property
-    def open(self) -> Bools:
+    def open(self) -> Ints:
         """Lines in which nothing that is fixed fails."""
-        found: Bools = self.fixed == 0
-        return found
+        if self._open is None:
+            self._open = np.flatnonzero(self.fixed == 0)
+        return self._open
 
 
-class Told(NamedTuple):
-    """All nodes at one moment as they stand to a class: their lines, and how many nodes have which code."""
-
-    tally: Tally
-    counts: Counts
+Told = tuple[Tally, Counts]
+"""All nodes at one moment as they stand to a class: their lines, and how many nodes have which code."""
 
 
-class _Lines(NamedTuple):
+class _Lines:
     """All nodes at one moment of the table, for classes with equal fixed failures; `moment` says which.
 
     Columns as in a tally; `kinds` is which of the different fixed codes a line has, `values` these codes by kind.
     """
 
-    moment: int
-    states: Ints
-    kinds: Ints
-    values: Codes
-    fixed: Codes
-    nodes: Ints
-    first: Ints
+    __slots__ = ("first", "fixed", "kinds", "moment", "nodes", "states", "values")
+
+    def __init__(self, moment: int, kinds: Ints, values: Codes, lines: tuple[Ints, Ints, Ints]) -> None:
+        self.moment = moment
+        self.kinds = kinds
+        self.values = values
+        self.fixed: Codes = values.take(kinds)
+        self.states, self.nodes, self.first = lines
 
     def told(self, total: int, failing: Kinds) -> Told:
         """How they stand to a class, given what fails for it in each state."""
         kinds = len(self.values)
-        numbers = failing.of[self.states] * np.int64(kinds) + self.kinds
-        nodes = np.bincount(numbers, self.nodes).astype(np.int64)
+        failing_of = failing.of.take(self.states)
+        numbers = failing_of * np.int64(kinds)
+        numbers += self.kinds
         found: dict[int, int] = {}
-        for number in np.flatnonzero(nodes).tolist():
-            code = failing.codes.item(number // kinds) | self.values.item(number % kinds)
-            found[code] = found.get(code, 0) + nodes.item(number)
-        codes = failing.codes[failing.of[self.states]] | self.fixed
-        return Told(Tally(self.states, self.fixed, codes, self.nodes, self.first, total), _most_first(found))
+        values: list[int] = self.values.tolist()
+        nodes: list[float] = np.bincount(numbers, self.nodes).tolist()
+        for number, each in enumerate(nodes):
+            if each:
+                code = failing.codes.item(number // kinds) | values[number % kinds]
+                found[code] = found.get(code, 0) + int(each)
+        codes = failing.codes.take(failing_of)
+        codes |= self.fixed
+        return Tally(self.states, self.fixed, codes, self.nodes, self.first, total), _most_first(found)
 
 
 class Tallies:
@@ -90,6 +100,7 @@ class Tallies:
 
     def __init__(self) -> None:
         self._kinds: dict[int, tuple[Codes, Codes, Ints]] = {}
+        self._bases: dict[int, tuple[int, Ints]] = {}
         self._lines: dict[int, _Lines] = {}
         self._told: dict[tuple[int, tuple[int, ...], bytes], Told] = {}
         self._told_at = -1
@@ -113,7 +124,7 @@ class Tallies:
         if self._told_at != moment:
             self._told.clear()
             self._told_at = moment
-        key = (id(judge.fixed), room.bits, room.failed.tobytes())
+        key = (id(judge.fixed), room.bits, room.sets.tobytes())
         found = self._told.get(key)
         if found is None:
             found = self._told[key] = self._lines_of(judge).told(len(judge.table), room.kinds)
@@ -123,13 +134,20 @@ class Tallies:
         table = judge.table
         lines = self._lines.get(id(judge.fixed))
         if lines is None or lines.moment != table.moment:
-            values, of_row = self._kinds_of(judge.fixed)
-            most = table.states.block.shape[1]
-            found, nodes, first = _lines(of_row * most + table.state, len(values) * most)
+            values, _ = self._kinds_of(judge.fixed)
+            most: int = table.states.block.shape[1]
+            found, nodes, first = _lines(self._base(judge.fixed, most) + table.state, len(values) * most)
             kinds = found // most
-            lines = _Lines(table.moment, found - kinds * most, kinds, values, values[kinds], nodes, first)
+            lines = _Lines(table.moment, kinds, values, (found - kinds * most, nodes, first))
             self._lines[id(judge.fixed)] = lines
         return lines
+
+    def _base(self, fixed: Codes, most: int) -> Ints:
+        """What makes of the state of each row, of at most so many, a number that says its fixed code too."""
+        known = self._bases.get(id(fixed))
+        if known is None or known[0] != most:
+            known = self._bases[id(fixed)] = (most, self._kinds_of(fixed)[1] * most)
+        return known[1]
 
     def _kinds_of(self, fixed: Codes) -> tuple[Codes, Ints]:
         """The different codes in a column, and which of them each row has."""
@@ -141,7 +159,7 @@ class Tallies:
 
 
 def _most_first(found: dict[int, int]) -> Counts:
-    return tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    return tuple([(code, -nodes) for nodes, code in sorted([(-nodes, code) for code, nodes in found.items()])])
 
 
 def _lines(numbers: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
@@ -151,6 +169,6 @@ def _lines(numbers: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
         return values, nodes, first
     counts = np.bincount(numbers, minlength=bound)
     values = np.flatnonzero(counts)
-    place: npt.NDArray[np.int64] = np.zeros(bound, dtype=np.int64)
+    place: npt.NDArray[np.int64] = np.empty(bound, dtype=np.int64)  # only what is set is read
     place[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return values, counts[values], place[values]
+    return values, counts.take(values), place.take(values)

@@ -66,5 +66,5 @@ def test_more_checks_than_a_byte_has_bits_are_counted_too():
     bits = tuple(1 << at for at in range(12))
     failed = np.array([[(place >> at & 1) == 1 for place in range(4096)] for at in range(12)])
     for some in (slice(0, 8), slice(0, 12)):
-        kinds = codes.kinds(bits[some], failed[some])
+        kinds = codes.kinds(bits[some], codes.sets(bits[some], failed[some]))
         assert kinds.codes.take(kinds.of).tolist() == [place & ((1 << some.stop) - 1) for place in range(4096)]
