@@ -55,6 +55,8 @@ def no_sets(bits: tuple[int, ...], places: int) -> npt.NDArray[Any]:
 
 def sets(bits: tuple[int, ...], failed: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Sets of these checks, from where each fails (by check, by place)."""
+    if not bits:
+        return no_sets(bits, failed.shape[1])
     if in_a_byte(bits):
         packed: npt.NDArray[np.uint8] = np.packbits(failed, axis=0, bitorder="little")[0]
         return packed

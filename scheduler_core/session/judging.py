@@ -167,7 +167,7 @@ class Room:
         self.known = 0
         self.fits = False
         self.rank: Floats = _NO_RANKS
-        self._sets: npt.NDArray[Any] = _NO_CODES
+        self._sets = codes_.no_sets(self.bits, 0)
         self._counted = 0
         self._codes: Codes = _NO_CODES
         self.look()
