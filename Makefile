@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PACKAGES := pipeline collector aggregation sinks dashboards scheduler_core
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-cases lint types walls docs docs-check sql web web-check native bench chaos lock clean
@@ -61,10 +62,10 @@ web-check: ## fail if a fresh build of the page differs from the committed files
 native: build/native/.ready ## compile the scheduler core into build/native, with a wheel (needs a C compiler, two minutes)
 
 # A copy is built, so that no compiled module is left beside a file that somebody goes on editing.
-build/native/.ready: $(READY) pyproject.toml $(shell git ls-files 'scheduler_core/*.py')
+build/native/.ready: $(READY) pyproject.toml $(wildcard scheduler_core/*.py scheduler_core/*/*.py)
 	@echo "Compiling the scheduler core into build/native: about two minutes." >&2
 	@rm -rf build/native build/native.tmp && mkdir -p build/native build/native.tmp
-	@git ls-files -z -- . ':!docs' ':!examples' ':!tests' | xargs -0 cp --parents -t build/native.tmp
+	@tar -c --exclude=node_modules --exclude=__pycache__ $(PACKAGES) pyproject.toml README.md LICENSE | tar -x -C build/native.tmp
 	@cd build/native.tmp && PATH="$(CURDIR)/$(BIN):$$PATH" HATCH_BUILD_HOOKS_ENABLE=1 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel >build.log 2>&1 \
 		|| { tail -n 20 build.log >&2; exit 1; }
 	@mv build/native.tmp/scheduler_core build/native.tmp/*__mypyc*.so build/native.tmp/dist/*.whl build/native/ && rm -rf build/native.tmp

@@ -172,7 +172,7 @@ class Heap(Generic[T]):
     def __len__(self) -> int:
         return len(self._heap)
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # spelled out here and below: compiled code takes an object without it for true
         return bool(self._heap)
 
     def push(self, item: T) -> None:
