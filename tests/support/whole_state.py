@@ -34,8 +34,14 @@ def differences(before: dict[Place, object], after: dict[Place, object]) -> set[
     return {(place[0], place[2]) for place, value in before.items() if after.get(place) != value}
 
 
+def declared(each: type) -> tuple[str, ...]:
+    """The slots of a class; of a compiled one what it has in their place."""
+    own = vars(each)
+    return (*own.get("__slots__", ()), *own.get("__mypyc_attrs__", ()))
+
+
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
-    names = [name for each in type(thing).__mro__ for name in getattr(each, "__slots__", ())]
+    names = [name for each in type(thing).__mro__ for name in declared(each)]
     names += getattr(thing, "__struct_fields__", ())
     for name in names:
         if hasattr(thing, name):

@@ -12,7 +12,7 @@ from scheduler_core.model import facts as f
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.standing import Standing
 from tests.support import scheduler_worlds as worlds
-from tests.support.native import interpreted_only
+from tests.support import whole_state
 
 NOW = 10**10
 TREE = worlds.policy(
@@ -114,7 +114,10 @@ def account_of(account, axis):
 
     Left out is what says how it came to stand so; its place among queues is asked for.
     """
-    named = {name: getattr(account, name) for name in {*type(account).__slots__} - {"_opening", "order", "touched"}}
+    named = {
+        name: getattr(account, name)
+        for name in {*whole_state.declared(type(account))} - {"_opening", "order", "touched"}
+    }
     for name in ("path", "line", "ancestors", "children"):
         named[name] = [each.queue.name for each in named[name]]
     for name, amount in named.items():
@@ -132,7 +135,6 @@ def accounts_of(session):
     }
 
 
-@interpreted_only
 @pytest.mark.parametrize("policy", [TREE, worlds.TREE, worlds.LATE], ids=["alone", "tree", "late"])
 def test_accounts_that_were_kept_are_those_that_are_made_anew_whatever_sessions_did_with_them(policy):
     """Also where a session of another policy came between, or one that did not come to its end."""

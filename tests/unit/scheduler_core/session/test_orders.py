@@ -7,7 +7,8 @@ import pytest
 
 from scheduler_core.model.tasks import _number_in
 from scheduler_core.session.orders import Heap, Line, LiveHeap
-from tests.support.native import interpreted_only
+from tests.support import scheduler_makers as make
+from tests.support import scheduler_worlds as worlds
 
 
 def live(items, key):
@@ -45,18 +46,16 @@ def test_pushing_one_moves_those_on_its_way():
     assert [heap.pop() for _ in range(3)] == ["a", "c", "b"]
 
 
-class Place:
-    """What a heap knows of a session: whether anything was released."""
+def session_of_nobody():
+    """Of a session a heap asks only how often anything was released."""
+    return make.opened([], [], [], worlds.DEFAULT)
 
-    releases = 0
 
-
-@interpreted_only
 @pytest.mark.parametrize("seed", range(50))
 def test_putting_back_what_was_taken_last_and_taking_the_next_is_one_step_or_two(seed):
     r = random.Random(seed)
     place = {name: (r.randrange(4), name) for name in "abcdef"}
-    session = Place()
+    session = session_of_nobody()
     one, other = (Heap(session, place.__getitem__, place) for _ in range(2))
     taken = one.take()
     assert taken == other.pop()
@@ -72,12 +71,11 @@ def test_putting_back_what_was_taken_last_and_taking_the_next_is_one_step_or_two
         assert taken == other.pop()
 
 
-@interpreted_only
 @pytest.mark.parametrize("seed", range(50))
 def test_a_line_is_a_heap_in_which_only_what_was_taken_and_a_release_change_places(seed):
     r = random.Random(seed)
     place = {name: (r.randrange(4), name) for name in "abcdef"}
-    session = Place()
+    session = session_of_nobody()
     line, heap = Line(session, place.__getitem__, place), Heap(session, place.__getitem__, place)
     while len(line):
         taken = line.pop()

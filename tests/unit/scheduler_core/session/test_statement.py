@@ -12,7 +12,6 @@ from scheduler_core.model import status
 from scheduler_core.session.statement import Statement
 from tests.support import scheduler_worlds as worlds
 from tests.support import whole_state
-from tests.support.native import interpreted_only
 
 BACK = worlds.policy(
     ("priority", "gang", "conformance"), ("overcommit", "drf", "predicates", "proportion", "nodeorder", "binpack"),
@@ -68,7 +67,6 @@ def do_anything(r, session, statement, steps):
     return done
 
 
-@interpreted_only
 @settings(max_examples=80, deadline=None)
 @given(r=st.randoms(use_true_random=False), steps=st.integers(1, 12))
 def test_a_discarded_statement_leaves_the_session_as_it_was(r, steps):
@@ -107,7 +105,6 @@ def test_what_another_did_meanwhile_keeps_the_moment_from_coming_again():
     assert session.nodes.moment == session.nodes.changed
 
 
-@interpreted_only
 @pytest.mark.parametrize("seed", range(40))
 def test_among_commits_every_discard_goes_back_to_the_state_before_it(seed):
     r = random.Random(seed)
@@ -142,7 +139,6 @@ def test_what_was_undone_before_the_actions_changes_no_decision(r, steps):
     assert decisions.of_session(tried, "simulate") == decisions.of_session(plain, "simulate")
 
 
-@interpreted_only
 @settings(max_examples=40, deadline=None)
 @given(r=st.randoms(use_true_random=False), steps=st.integers(1, 12))
 def test_replaying_saved_operations_gives_the_same_state_again(r, steps):
@@ -224,7 +220,6 @@ def test_a_kept_statement_stays_applied_and_says_whose_it_is():
     assert not session.binds
 
 
-@interpreted_only
 def test_a_merged_statement_is_undone_with_the_other():
     session = opened(BACK)
     before = state_of(session)
