@@ -45,4 +45,4 @@ def _policy(path: Path) -> Policy:
 @functools.cache
 def _warn(warning: str) -> None:
     """Once a process: the policy is read again for every look into the past."""
-    log.warning("policy", warning=warning)
+    log.warning("policy_doubtful", warning=warning)
