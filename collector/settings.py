@@ -7,8 +7,8 @@ from typing import Annotated
 
 import pydantic
 
-from collector.kinds import conventions
 from pipeline.config import fields
+from pipeline.records import keys
 
 
 class Spool(fields.Section):
@@ -60,7 +60,7 @@ class Settings(fields.Section):
     """A watch that brings nothing for this long, not even a bookmark, is taken for dead and opened again."""
     annotations: tuple[str, ...] = ()
     """Further annotation keys whose values are kept. Values of all others are dropped, with their key kept."""
-    tenant_label: str = conventions.TENANT_LABEL
+    tenant_label: str = keys.TENANT
     """Label of a namespace that names its tenant."""
     disabled_kinds: tuple[str, ...] = ()
     """Kinds that are not watched, such as `resourceclaims.resource.k8s.io`. Objects of one that was watched before count as they

@@ -13,14 +13,12 @@ from aggregation.lifecycle.objects import Asks, JobObject
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
 from aggregation.lifecycle.state import JobState
-from pipeline.records import shapes
+from pipeline.records import keys, shapes
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Shape
 from pipeline.records.shapes.job import Job, VolcanoJob
 from pipeline.records.shapes.pod import PodTemplate
 
-KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
-OWNER = "kube-collector.io/owner"
 _BATCH_ENDS = {"Complete": "completed", "Failed": "failed"}
 _VOLCANO_ENDS = {
     "Completing": "completed", "Completed": "completed", "Terminating": "failed", "Terminated": "failed",
@@ -91,8 +89,8 @@ def _common(made: JobObject, shape: Shape) -> None:
     meta = shape.metadata
     notes = meta.annotations or {}
     made.notes = sla_notes(notes)
-    made.owner = notes.get(OWNER, "")
-    queue = (meta.labels or {}).get(KUEUE_QUEUE) or notes.get(KUEUE_QUEUE) or ""
+    made.owner = notes.get(keys.OWNER, "")
+    queue = keys.kueue_queue(meta.labels, notes)
     made.kueue = bool(queue)
     made.queue = queue or made.queue
 

@@ -14,14 +14,13 @@ from aggregation.lifecycle.objects import JobObject, Pod
 from aggregation.lifecycle.promises import sla_notes
 from aggregation.lifecycle.sight import NOTHING, Noted, Sight
 from aggregation.lifecycle.state import JobState
+from pipeline.records import keys
 from pipeline.records.objects import ObjectChange
 from pipeline.records.shapes.base import Condition
 
 _ENDS = (("DisruptionTarget", "True"), ("Ready", "False"), ("ContainersReady", "False"))
 """Conditions that tell when a pod stopped."""
 Sighted = Beginning | Course
-GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
-"""Annotations by which a pod names its Volcano group."""
 
 
 def take(state: JobState, change: ObjectChange, sight: Sight) -> Noted:
@@ -153,8 +152,7 @@ def _group_name(shape: Beginning) -> str:
     spec = shape.spec
     if spec.scheduling_group is not None and spec.scheduling_group.pod_group_name:
         return spec.scheduling_group.pod_group_name
-    notes = shape.metadata.annotations or {}
-    return next((notes[key] for key in GROUP_NAMES if notes.get(key)), "")
+    return keys.volcano_group(shape.metadata.annotations)
 
 
 def _update(state: JobState, pod: Pod, shape: Sighted, sight: Sight) -> None:

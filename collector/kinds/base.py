@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from collector.kinds import conventions
+from pipeline.records import keys
 from pipeline.records.shapes.base import Shape
 
 
@@ -84,10 +85,10 @@ def owner_links(shape: Shape) -> tuple[Link, ...]:
 def named_queue(shape: Shape) -> QueueName | None:
     """The queue that labels or annotations of an object name: Kueue's, else Volcano's."""
     meta = shape.metadata
-    local = conventions.queue_label(meta.labels, meta.annotations)
+    local = keys.kueue_queue(meta.labels, meta.annotations)
     if local:
         return QueueName(local, meta.namespace)
-    name = conventions.volcano_queue(meta.annotations)
+    name = keys.volcano_queue(meta.annotations)
     return QueueName(name) if name else None
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from collector.kinds import conventions, events, projection
+from collector.kinds import events, projection
 from collector.kinds.base import EVENT, Kind
 from collector.kinds.catalog import KINDS
 from collector.kinds.events import EventSight
@@ -28,7 +28,7 @@ from collector.kinds.reports import Reports
 from collector.kinds.stages import Stages, Watch
 from collector.kinds.writing import Writer
 from pipeline.errors import Terminal
-from pipeline.records import gaps
+from pipeline.records import gaps, keys
 from pipeline.records.envelope import Record
 from pipeline.records.gaps import Gap
 from pipeline.records.shapes import Shape
@@ -44,7 +44,7 @@ class MirrorOptions(msgspec.Struct, frozen=True):
 
     kinds: tuple[Kind, ...] = KINDS
     namespaces: tuple[str, ...] = ()
-    tenant_label: str = conventions.TENANT_LABEL
+    tenant_label: str = keys.TENANT
     limits: projection.Limits = projection.Limits()
     identity_wait_ms: int = 2000
     facts_interval_ms: int = 1000

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from pipeline.records import keys
 from pipeline.records.jobs import JobRef
 from pipeline.records.shapes.base import Container, Meta
 from pipeline.records.shapes.claim import PersistentVolumeClaim
@@ -28,9 +29,6 @@ from scheduler_core.model.facts import (
     QueueFacts,
 )
 
-GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
-"""Annotations of a pod that name its Volcano group."""
-DEFAULT_QUEUE = "default"
 DEFAULT_SCHEDULER = "default-scheduler"
 _NEVER_NS = 0
 """Creation of what has none."""
@@ -101,7 +99,7 @@ def volcano_group(shape: VolcanoGroup, job: JobRef | None) -> GroupFacts:
     return GroupFacts(
         namespace=shape.metadata.namespace,
         name=shape.metadata.name,
-        queue=spec.queue or DEFAULT_QUEUE,
+        queue=spec.queue or keys.VOLCANO_DEFAULT_QUEUE,
         min_member=spec.min_member or 0,
         min_task_member=spec.min_task_member or {},
         min_resources=spec.min_resources,
@@ -146,7 +144,7 @@ def claim(shape: PersistentVolumeClaim) -> ClaimSeen:
 def pod(shape: Pod, job: JobRef | None) -> PodSeen:
     spec, meta = shape.spec, shape.metadata
     notes = meta.annotations or {}
-    group = next((notes[key] for key in GROUP_NAMES if notes.get(key)), "")
+    group = keys.volcano_group(notes)
     native = spec.scheduling_group.pod_group_name if spec.scheduling_group is not None else None
     facts = PodFacts(
         uid=meta.uid,

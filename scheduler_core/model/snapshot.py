@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pipeline.records import reasons
+from pipeline.records import keys, reasons
 from pipeline.records.matching import Traits
 from scheduler_core.model import amounts, status
 from scheduler_core.model.amounts import Amounts
@@ -29,9 +29,6 @@ from scheduler_core.model.why import Misconfigured, Why
 _CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
 _HARD = frozenset({"NoSchedule", "NoExecute"})
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-ROLE_KEY = "volcano.sh/task-spec"
-PRIORITY_KEY = "volcano.sh/task-priority"
-PREEMPTABLE_KEY = "volcano.sh/preemptable"
 
 F = TypeVar("F", NodeFacts, QueueFacts, GroupFacts, PodFacts)
 
@@ -210,7 +207,7 @@ class Reader:
         task.elsewhere = bool(facts.node) and task.row == NOWHERE
         task.created_ns = facts.created_ns
         task.labels = facts.labels
-        task.role = facts.annotations.get(ROLE_KEY) or facts.labels.get(ROLE_KEY) or ""
+        task.role = facts.annotations.get(keys.VOLCANO_ROLE) or facts.labels.get(keys.VOLCANO_ROLE) or ""
         task.pod_priority = facts.priority or 0
         task.priority = self._priority(facts)
         task.preemptable = _preemptable(facts)
@@ -229,12 +226,12 @@ class Reader:
         task.fault = "; ".join(bad)
 
     def _priority(self, facts: PodFacts) -> int:
-        text = facts.annotations.get(PRIORITY_KEY)
+        text = facts.annotations.get(keys.VOLCANO_PRIORITY)
         if text is not None:
             number = _whole(text)
             if number is not None:
                 return number
-            what = f"annotation {PRIORITY_KEY}: {text[:40]!r} is no number of 32 bits; ignored"
+            what = f"annotation {keys.VOLCANO_PRIORITY}: {text[:40]!r} is no number of 32 bits; ignored"
             self.into.mistakes.append(Misconfigured("Pod", f"{facts.namespace}/{facts.name}", what))
         return 1 if facts.priority is None else facts.priority
 
@@ -262,7 +259,7 @@ def _state(facts: PodFacts) -> int:
 
 def _preemptable(facts: PodFacts) -> bool:
     """The annotation, then the label; what is no truth value is false, absence is true."""
-    text = facts.annotations.get(PREEMPTABLE_KEY)
+    text = facts.annotations.get(keys.VOLCANO_PREEMPTABLE)
     if text is None:
-        text = facts.labels.get(PREEMPTABLE_KEY)
+        text = facts.labels.get(keys.VOLCANO_PREEMPTABLE)
     return text is None or text in _TRUE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.records import reasons, sla
+from pipeline.records import keys, reasons, sla
 from scheduler_core import scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model import policy, resources, snapshot, status
@@ -174,7 +174,7 @@ def job_of(given, namespace="ns"):
         f.PodFacts(
             uid=each["name"], namespace=namespace, name=each["name"], group=f"{namespace}/job",
             containers=(f.ContainerFacts({} if each.get("bestEffort") else {"cpu": 1}),),
-            labels={snapshot.ROLE_KEY: each["role"]} if each.get("role") else {},
+            labels={keys.VOLCANO_ROLE: each["role"]} if each.get("role") else {},
         )
         for each in given["tasks"]
     )  # fmt: skip

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collector.kinds import conventions
 from collector.kinds.base import Kind, Link, Role, Stage, named_queue, owner_links
-from pipeline.records import kinds
+from pipeline.records import keys, kinds
 from pipeline.records.shapes.pod import Pod
 
 _ENDED = frozenset({"Succeeded", "Failed"})
@@ -26,21 +25,16 @@ def _group(pod: Pod) -> Link | None:
         return Link(*kinds.NATIVE_GROUP, meta.namespace, name, at_once=True)
     if spec.workload_ref is not None and spec.workload_ref.name:
         return Link(*kinds.NATIVE_WORKLOAD, meta.namespace, spec.workload_ref.name, at_once=True)
-    notes = meta.annotations
-    if notes:
-        for key in conventions.VOLCANO_GROUP_NAMES:
-            if notes.get(key):
-                return Link(*kinds.VOLCANO_GROUP, meta.namespace, notes[key], at_once=True)
-    labels = meta.labels
-    if labels and labels.get(conventions.KUEUE_POD_GROUP):
-        name = labels[conventions.KUEUE_POD_GROUP]
-        return Link(*kinds.KUEUE_WORKLOAD, meta.namespace, name, at_once=True)
+    if group := keys.volcano_group(meta.annotations):
+        return Link(*kinds.VOLCANO_GROUP, meta.namespace, group, at_once=True)
+    if workload := (meta.labels or {}).get(keys.KUEUE_POD_GROUP):
+        return Link(*kinds.KUEUE_WORKLOAD, meta.namespace, workload, at_once=True)
     return None
 
 
 def _by_label(pod: Pod) -> tuple[Link, ...]:
     meta = pod.metadata
-    name = (meta.labels or {}).get(conventions.VOLCANO_JOB_NAME)
+    name = (meta.labels or {}).get(keys.VOLCANO_JOB)
     return (Link(*kinds.VOLCANO_JOB, meta.namespace, name),) if name else ()
 
 

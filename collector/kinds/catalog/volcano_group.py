@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
-from collector.kinds.conventions import VOLCANO_DEFAULT_QUEUE
-from pipeline.records import kinds
+from pipeline.records import keys, kinds
 from pipeline.records.shapes.group import VolcanoGroup
 
 
 def queue(group: VolcanoGroup) -> QueueName | None:
-    return QueueName(group.spec.queue or VOLCANO_DEFAULT_QUEUE)
+    return QueueName(group.spec.queue or keys.VOLCANO_DEFAULT_QUEUE)
 
 
 def waits(group: VolcanoGroup) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collector.kinds.base import Kind, QueueName, Role, Stage
-from collector.kinds.conventions import VOLCANO_DEFAULT_QUEUE
-from pipeline.records import kinds
+from pipeline.records import keys, kinds
 from pipeline.records.shapes.job import VolcanoJob
 
 _ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
 
 
 def queue(job: VolcanoJob) -> QueueName | None:
-    return QueueName(job.spec.queue or VOLCANO_DEFAULT_QUEUE)
+    return QueueName(job.spec.queue or keys.VOLCANO_DEFAULT_QUEUE)
 
 
 def waits(job: VolcanoJob) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.records import reasons
+from pipeline.records import keys, reasons
 from pipeline.records.shapes.pod import (
     Affinity,
     LabelExpression,
@@ -21,7 +21,7 @@ from pipeline.records.shapes.pod import (
     WeightedPodAffinityTerm,
 )
 from scheduler_core import decisions, plugins, scheduling
-from scheduler_core.model import amounts, snapshot
+from scheduler_core.model import amounts
 from scheduler_core.model import facts as f
 from scheduler_core.model.standing import Standing
 from tests.support import scheduler_makers as make
@@ -64,7 +64,7 @@ PODS = {
     "a word that is no resource": {"more": {"gpus": 8}},
     "the longest name of a resource": {"more": {f"{'x' * 253}/{'y' * 63}": 1}},
     "a long annotation": {
-        "annotations": {snapshot.PRIORITY_KEY: LONG, snapshot.ROLE_KEY: LONG, snapshot.PREEMPTABLE_KEY: LONG}
+        "annotations": {keys.VOLCANO_PRIORITY: LONG, keys.VOLCANO_ROLE: LONG, keys.VOLCANO_PREEMPTABLE: LONG}
     },
     "long labels": {"labels": {LONG: LONG}, "node_selector": {LONG: LONG}},
     "a selector for nothing": {"affinity": Affinity(NodeAffinity(NodeSelector([])))},

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.records import reasons
+from pipeline.records import keys, reasons
 from scheduler_core import decisions, plugins, scheduling
-from scheduler_core.model import amounts, snapshot
+from scheduler_core.model import amounts
 from scheduler_core.model import facts as f
 from tests.support import scheduler_worlds as worlds
 
@@ -169,7 +169,7 @@ def test_an_object_given_twice_is_taken_once_whatever_the_order():
 def test_an_annotation_of_two_hundred_thousand_characters_is_only_text():
     long = "1h" * 100_000
     session = run(
-        pod(annotations={snapshot.PRIORITY_KEY: long, snapshot.PREEMPTABLE_KEY: long, snapshot.ROLE_KEY: long}),
+        pod(annotations={keys.VOLCANO_PRIORITY: long, keys.VOLCANO_PREEMPTABLE: long, keys.VOLCANO_ROLE: long}),
         groups=(group(annotations={"sla-waiting-time": long}),),
         policy=worlds.policy(("sla", "gang"), ("predicates",)),
     )
@@ -186,7 +186,7 @@ def test_an_annotation_of_two_hundred_thousand_characters_is_only_text():
     ],
 )  # fmt: skip
 def test_a_priority_of_a_task_is_a_number_of_32_bits_in_plain_digits(text, counts):
-    session = run(pod(annotations={snapshot.PRIORITY_KEY: text}, priority=3))
+    session = run(pod(annotations={keys.VOLCANO_PRIORITY: text}, priority=3))
     (task,) = session.jobs["ns/j"].tasks.values()
     assert task.priority == (3 if counts is None else counts)
     assert len(said(session)) == (counts is None)
@@ -236,7 +236,7 @@ def test_no_input_stops_a_session(
     )  # fmt: skip
     pods = [
         pod(f"p{at}", request=request, phase="Running" if at and running else "Pending", node="n" if at and running else "",
-            deleting=deleting and at == 1, annotations={snapshot.PRIORITY_KEY: text}, node_selector={text: text})
+            deleting=deleting and at == 1, annotations={keys.VOLCANO_PRIORITY: text}, node_selector={text: text})
         for at in range(3)
     ]  # fmt: skip
     groups = (group(min_member=minimum, min_resources=least, phase=text, annotations={"sla-waiting-time": text}),)
