@@ -39,7 +39,7 @@ def lines(name: str) -> Iterator[str]:
     for figure in _figures(name, FOLDER):
         before = plain[figure["name"]]["value"]
         if figure["baseline"] is None:
-            figure["baseline"], figure["ratio"] = before, round(figure["value"] / before, 2)
+            figure["baseline"], figure["ratio"] = before, round(figure["value"] / before, 2) if before else None
         figure["setup"] = {**figure["setup"], "core": "compiled", "interpreted": before}
         yield json.dumps(figure, separators=(",", ":"))
 
