@@ -26,10 +26,12 @@ from pipeline.doris import errors
 from pipeline.errors import Transient, Unreachable
 from pipeline.records import tables
 from pipeline.retry import Backoff
-from pipeline.telemetry import catalogue, logs
+from pipeline.telemetry import catalogue, logs, metrics
 from sinks import batch as batches
+from sinks import counters
 from sinks.base import Bad, Source, Target
 from sinks.batch import Batch, Load
+from sinks.counters import Minutes
 
 log = logs.get(__name__)
 
@@ -76,6 +78,7 @@ class Loader:
         self._written_at: dict[str, int] = {}
         self._written_s = 0.0
         self._version = 0
+        self._minutes = Minutes()
         self._drained = False
         self.failure: str | None = None
         """Why the last try failed; None while all is well."""
@@ -147,6 +150,7 @@ class Loader:
             full |= filled
             if end is not None:
                 acks.append((source, end))
+        self._add_counters(batch)
         self._add_progress(batch, bool(batch.rows))
         loads = batch.loads()
         dead = [self._dead_load(batch.bad)] if batch.bad else []
@@ -170,6 +174,14 @@ class Loader:
             rows -= len(taken.rows)
             size -= taken.size
         return end, True
+
+    def _add_counters(self, batch: Batch) -> None:
+        """Those of this process, after each minute of its own cluster's log time."""
+        log_at = self._log_at.get(self._cluster)
+        minute_ms = None if log_at is None else self._minutes.over(log_at)
+        if minute_ms is not None:
+            for row in counters.rows(metrics.of_stages(), self._cluster, minute_ms, clock.now_ms()):
+                batch.add(row)
 
     def _add_progress(self, batch: Batch, has_rows: bool) -> None:
         """The loader's own progress: when log time moved or rows go out, and every few seconds."""

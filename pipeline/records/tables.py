@@ -236,10 +236,10 @@ DEAD_LETTER = _table(
 )
 PIPELINE_MINUTE = _table(
     "pipeline_minute",
-    "counters of a stage, a minute",
+    "counters of the stages in the loader's process, a minute of log time; they begin at zero with the process",
     (
         _DAY, _CLUSTER, _c("minute", "DATETIME(3)", "begin of the minute"),
-        _c("stage", "VARCHAR(32)", "stage"), _c("name", "VARCHAR(128)", "counter"),
+        _c("stage", "VARCHAR(32)", "stage"), _c("name", "VARCHAR(128)", "counter: records, dead_letters or errors"),
     ),
     _c("value", "DOUBLE", "value at the end of the minute"),
 )  # fmt: skip

@@ -58,6 +58,17 @@ def histogram(
     return Histogram(PREFIX + name, help, labels, registry=REGISTRY, buckets=buckets)
 
 
+def of_stages() -> dict[tuple[str, str], float]:
+    """What the counters with a label `stage` have come to in this process: by stage and name without prefix and `_total`, summed
+    over their other labels."""
+    found: dict[tuple[str, str], float] = {}
+    for sample in (sample for family in REGISTRY.collect() for sample in family.samples):
+        if "stage" in sample.labels and sample.name.endswith("_total"):
+            of = (sample.labels["stage"], sample.name.removeprefix(PREFIX).removesuffix("_total"))
+            found[of] = found.get(of, 0.0) + sample.value
+    return found
+
+
 def _declare(metric: Metric) -> None:
     if any(known.name == metric.name for known in DECLARED):
         raise ValueError(f"{metric.name} is declared twice")

@@ -1,8 +1,8 @@
 """A run that was killed against a run that was not: every row of every table, every column.
 
 A replay writes the log that a straight pass writes, and rows are a function of the log alone. So nothing is left out
-of the comparison, not even `version` and `as_of`; only the table `progress`, which holds the loader's clock, is not
-compared at all.
+of the comparison, not even `version` and `as_of`; only the tables `progress` and `pipeline_minute`, which hold the
+loader's clock and what its process has counted, are not compared at all.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import pymysql
 
 from collector.replay.recording import Recording
 from pipeline.records import tables
-from pipeline.records.tables import PROGRESS, TABLES
+from pipeline.records.tables import TABLES
 from tests.support.cluster import poll
 from tests.support.running import Pipeline
 
 LIMIT_S = 600.0
 """What a pipeline may take to come anywhere. It ends a wait in vain, and is no claim about speed."""
 Rows = dict[tuple[Any, ...], dict[str, Any]]
-COMPARED = tuple(name for name in TABLES if name != PROGRESS.name)
+COMPARED = tuple(name for name in TABLES if name not in (tables.PROGRESS.name, tables.PIPELINE_MINUTE.name))
 JUDGED = (tables.JOB_WAIT.name, tables.WAIT_SEGMENT.name, tables.WAIT_REASON_HOUR.name, tables.SLA_VIOLATION.name)
 
 
@@ -91,7 +91,7 @@ def await_end(pipeline: Pipeline, until_ms: int) -> None:
 def loaded_ms(pipeline: Pipeline) -> int:
     """Log time up to which both raw and judged rows are in the warehouse; progress is loaded after what it speaks of."""
     try:
-        rows = pipeline.sql(f"SELECT stage, log_at FROM {PROGRESS.name}")
+        rows = pipeline.sql(f"SELECT stage, log_at FROM {tables.PROGRESS.name}")
     except (OSError, pymysql.Error):
         return -1
     at = {row["stage"]: int(row["log_at"].replace(tzinfo=datetime.UTC).timestamp() * 1000) for row in rows}

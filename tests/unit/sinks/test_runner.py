@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.doris import errors
 from pipeline.records.rows import Row
+from pipeline.telemetry import catalogue
 from sinks import runner as runners
 from sinks.base import Bad, Taken
 from sinks.runner import Limits, Loader
@@ -151,6 +152,27 @@ def test_log_time_that_moves_without_rows_is_written_and_one_that_stands_is_not(
     load.turn()
     versions = [row["version"] for row in target.rows("progress")]
     assert len(versions) == 3 and versions == sorted(set(versions))
+
+
+def test_counters_of_stages_are_loaded_before_progress_once_a_minute_of_log_time():
+    counted = catalogue.records.labels("stage-of-a-test", "one")
+    counted.inc(3)
+    catalogue.records.labels("stage-of-a-test", "other").inc(4)
+    target, source = Memory(), Rows(event("a"), log_at={"c": 59_000, "other": 0})
+    load = loader(target, source)
+    for log_at, uid in ((59_500, "b"), (60_500, "c"), (61_000, "d"), (120_000, "e")):
+        load.turn()
+        counted.inc()
+        source.log_at = {"c": log_at}
+        source.waiting.append(event(uid))
+    load.turn()
+    found = [row for row in target.rows("pipeline_minute") if row["stage"] == "stage-of-a-test"]
+    assert [(row["cluster"], row["minute"], row["name"], int(row["value"])) for row in found] == [
+        ("c", "1970-01-01 00:00:00.000", "records", 9),
+        ("c", "1970-01-01 00:01:00.000", "records", 11),
+    ]
+    tables = [table for table, _ in target.loads]
+    assert tables[tables.index("pipeline_minute") + 1] == "progress"
 
 
 def test_draining_ends_when_the_sources_are_empty():

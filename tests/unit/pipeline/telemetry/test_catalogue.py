@@ -34,6 +34,15 @@ def test_a_name_is_declared_once() -> None:
         metrics.counter("records_total", "Again.")
 
 
+def test_what_counters_of_a_stage_come_to_is_summed_over_their_other_labels() -> None:
+    catalogue.records.labels("summed", "one").inc(2)
+    catalogue.records.labels("summed", "other").inc()
+    catalogue.dead_letters.labels("summed", "one").inc()
+    catalogue.sink_rows.labels("summed", "one").inc()
+    found = {name: value for (stage, name), value in metrics.of_stages().items() if stage == "summed"}
+    assert found == {"records": pytest.approx(3), "dead_letters": pytest.approx(1)}
+
+
 def test_every_metric_has_a_place_that_moves_it() -> None:
     root = Path(catalogue.__file__).parents[2]
     rooms = ("pipeline", "collector", "aggregation", "sinks", "dashboards", "scheduler_core")
