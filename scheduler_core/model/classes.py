@@ -7,7 +7,7 @@ more than pods do; what a set of containers asks is worked out once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from scheduler_core.model.facts import ContainerFacts, PodFacts, Quantities
 from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.tasks import Demand, Relations, TaskClass
 
-_encode = msgspec.json.Encoder(order="sorted").encode
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 class Asked(NamedTuple):
@@ -129,7 +129,7 @@ def _relations(pod: PodFacts) -> Relations:
     )
 
 
-_PLAIN = matching.wants_of(PodSpec())
+_PLAIN: Final = matching.wants_of(PodSpec())
 
 
 def wants_of(pod: PodFacts) -> Wants:

@@ -7,6 +7,7 @@ the root.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from scheduler_core.model.cells import Bools, Ints
 from scheduler_core.model.facts import DomainFacts
 from scheduler_core.model.nodes import NodeTable
 
-ROOT = "<cluster-top-hypernode>"
+ROOT: Final = "<cluster-top-hypernode>"
 
 
 class Domain:

@@ -8,6 +8,7 @@ the very one); 0 or less is a time that was never set.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
@@ -15,7 +16,7 @@ from pipeline.records.jobs import JobRef
 from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.pod import Affinity, Toleration, TopologySpreadConstraint
 
-NEVER_NS = -62_135_596_800 * 1_000_000_000
+NEVER_NS: Final = -62_135_596_800 * 1_000_000_000
 """The zero instant of an unset time (year 1), before every other."""
 
 _NONE: Mapping[str, str] = {}

@@ -7,6 +7,7 @@ however large the gang is. All changes of a task's state go through `Job.move`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from pipeline.records.jobs import JobRef
 from scheduler_core.model import status
@@ -16,14 +17,14 @@ from scheduler_core.model.resources import Resource
 from scheduler_core.model.tasks import Task
 from scheduler_core.model.why import Why
 
-PENDING = "Pending"
-INQUEUE = "Inqueue"
-RUNNING = "Running"
-UNKNOWN = "Unknown"
-COMPLETED = "Completed"
+PENDING: Final = "Pending"
+INQUEUE: Final = "Inqueue"
+RUNNING: Final = "Running"
+UNKNOWN: Final = "Unknown"
+COMPLETED: Final = "Completed"
 """Phases of a group. An empty phase counts as Pending."""
 
-OPEN = "Open"
+OPEN: Final = "Open"
 
 
 class Queue:

@@ -11,6 +11,7 @@ back to the moment of before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -22,9 +23,9 @@ from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.states import APPEAR, HOLD, PROMISE, RELEASE, Shift, States
 from scheduler_core.model.tasks import Task
 
-_FEW_CHANGES = 64
+_FEW_CHANGES: Final = 64
 """Up to so many changes are forgotten one by one; above, as arrays."""
-_SPARE = 256
+_SPARE: Final = 256
 """So many states more than at first, and twice as many, are kept from session to session."""
 
 

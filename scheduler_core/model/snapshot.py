@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -26,9 +26,9 @@ from scheduler_core.model.resources import Axis, Resource
 from scheduler_core.model.tasks import NOWHERE, Task
 from scheduler_core.model.why import Misconfigured, Why
 
-_CRITICAL = frozenset({"system-cluster-critical", "system-node-critical"})
-_HARD = frozenset({"NoSchedule", "NoExecute"})
-_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_CRITICAL: Final = frozenset({"system-cluster-critical", "system-node-critical"})
+_HARD: Final = frozenset({"NoSchedule", "NoExecute"})
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 F = TypeVar("F", NodeFacts, QueueFacts, GroupFacts, PodFacts)
 
@@ -236,7 +236,7 @@ class Reader:
         return 1 if facts.priority is None else facts.priority
 
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,300}")
 
 
 def _whole(text: str) -> int | None:

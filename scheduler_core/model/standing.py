@@ -10,7 +10,7 @@ A change of anything else, and a resource not named before, are rare: then all i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import NOWHERE, Task
 
 T = TypeVar("T")
-_MORE_CLASSES = 5_000
+_MORE_CLASSES: Final = 5_000
 """Classes are never forgotten one by one; with so many more than there were all is built anew."""
 
 

@@ -13,7 +13,7 @@ costs a few microseconds more.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -38,20 +38,23 @@ class Shift:
         self.after: dict[int, int] = {}
 
 
-class Whole(NamedTuple):
+class Whole:
     """All states that there are so far: as arrays, what will be `free` in each (by place, by state), and the `most` that is
     idle in any of them, by place."""
 
-    cells: Picked
-    free: Ints
-    most: list[int]
+    __slots__ = ("cells", "free", "most")
+
+    def __init__(self, cells: Picked, free: Ints, most: list[int]) -> None:
+        self.cells = cells
+        self.free = free
+        self.most = most
 
 
 class States:
     """The states of one table; `source` are its columns. `block` has a column for each state, `count` of them in use.
     `moves` says whether anything may be being released or promised in any of them."""
 
-    __slots__ = ("_numbers", "_rows", "_shifts", "_whole", "block", "count", "moves", "source")
+    __slots__ = ("_free", "_numbers", "_rows", "_shifts", "_whole", "block", "count", "moves", "source")
 
     def __init__(self, source: Columns) -> None:
         self.source = source
@@ -62,6 +65,7 @@ class States:
         self._rows: list[Row | None] = []
         self._shifts: dict[int, Shift] = {}
         self._whole: Whole | None = None
+        self._free: Ints = np.zeros((source.width, 0), dtype=np.int64)
 
     def of_all(self, block: Ints) -> Ints:
         """The state of each column."""
@@ -108,9 +112,22 @@ class States:
         """All of them; the same as long as there is no new one."""
         found = self._whole
         if found is None or found.free.shape[1] != self.count:
-            cells = self.since(0)
-            found = self._whole = Whole(cells, cells.free_columns(), cells.idle.max(axis=1, initial=0).tolist())
+            found = self._whole = self._with_new(found)
         return found
+
+    def _with_new(self, known: Whole | None) -> Whole:
+        """What is known, and the states that have come since."""
+        before = 0 if known is None else known.free.shape[1]
+        new, count = self.since(before), self.count
+        if self._free.shape[1] < count:
+            longer = np.empty((self.source.width, self.block.shape[1]), dtype=np.int64)
+            longer[:, :before] = self._free[:, :before]
+            self._free = longer
+        self._free[:, before:count] = new.free_columns()
+        most: list[int] = new.idle.max(axis=1, initial=0).tolist()
+        if known is not None:
+            most = [max(pair) for pair in zip(known.most, most, strict=True)]
+        return Whole(self.since(0), self._free[:, :count], most)
 
     # --- changes -------------------------------------------------------------------------------------------------------
 

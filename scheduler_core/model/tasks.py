@@ -8,7 +8,7 @@ between tasks of a class (name, priority, labels, state) is on the task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipeline.records.matching import Wants
 from pipeline.records.shapes.pod import PodAffinity, PreferredTerm, TopologySpreadConstraint
@@ -19,7 +19,7 @@ from scheduler_core.model.resources import CPU, MEMORY, PODS, Resource
 if TYPE_CHECKING:
     from scheduler_core.model.jobs import Job
 
-NOWHERE = -1
+NOWHERE: Final = -1
 """The row of a task that has no node."""
 
 
@@ -198,8 +198,8 @@ def request_of(containers: list[Resource], init: list[Resource], overhead: Resou
     return total
 
 
-DEFAULT_CPU_MILLI = 100
-DEFAULT_MEMORY_BYTES = 200 * 1024 * 1024
+DEFAULT_CPU_MILLI: Final = 100
+DEFAULT_MEMORY_BYTES: Final = 200 * 1024 * 1024
 
 
 def scored_of(

@@ -9,6 +9,7 @@ weights below zero are 1; a `binpack.weight` of 0 switches the plugin off.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from scheduler_core.session import arguments
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-_MOST = 100.0
+_MOST: Final = 100.0
 
 
 class Binpack(Plugin):

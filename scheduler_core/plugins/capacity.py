@@ -11,7 +11,7 @@ votes of the plugin, each with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pipeline.records import reasons
 from scheduler_core.model.jobs import Job, Queue
@@ -26,7 +26,7 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.queue_tree import ROOT, Tree, grow
 from scheduler_core.session.session import Session
 
-LEVEL = "ancestorReclaimLevel"
+LEVEL: Final = "ancestorReclaimLevel"
 
 
 def share_of(deserved: Resource, allocated: Resource) -> float:

@@ -9,7 +9,7 @@ what they should do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.resources import Resource, largest_share
@@ -17,7 +17,7 @@ from scheduler_core.model.tasks import Task
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-_EQUAL = 1e-6
+_EQUAL: Final = 1e-6
 V = TypeVar("V")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pipeline.records import reasons
 from scheduler_core.model import status
@@ -22,8 +22,8 @@ from scheduler_core.session.combine import PERMIT, Vote, reject
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-NOT_ENOUGH_PODS_OF_ROLE = "NotEnoughPodsOfTask"
-NOT_ENOUGH_TASKS = "NotEnoughTasks"
+NOT_ENOUGH_PODS_OF_ROLE: Final = "NotEnoughPodsOfTask"
+NOT_ENOUGH_TASKS: Final = "NotEnoughTasks"
 
 
 def is_ready(job: Job) -> bool:

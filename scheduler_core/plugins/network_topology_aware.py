@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -25,8 +26,8 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 from scheduler_core.session.topology import hard_tier
 
-_FULL = 100.0
-_PREFIX = "hypernode.binpack"
+_FULL: Final = 100.0
+_PREFIX: Final = "hypernode.binpack"
 
 
 class NetworkTopologyAware(Plugin):

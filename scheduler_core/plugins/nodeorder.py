@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -24,12 +25,12 @@ from scheduler_core.session import arguments, relations
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-_MOST = 100
-_GPU = "nvidia.com/gpu"
-_CORE = ((CPU, 0), (MEMORY, 1))
+_MOST: Final = 100
+_GPU: Final = "nvidia.com/gpu"
+_CORE: Final = ((CPU, 0), (MEMORY, 1))
 """Places on the axis, and in what is scored."""
 
-WEIGHTS = {
+WEIGHTS: Final = {
     "leastrequested.weight": 1, "mostrequested.weight": 0, "nodeaffinity.weight": 2, "podaffinity.weight": 2,
     "balancedresource.weight": 1, "tainttoleration.weight": 3, "imagelocality.weight": 1, "podtopologyspread.weight": 2,
 }  # fmt: skip
@@ -157,7 +158,7 @@ class NodeOrder(Plugin):
         return by_domain * math.log(size + 2) + (relations.heeded(constraint.max_skew) - 1)
 
 
-_HOST = "kubernetes.io/hostname"
+_HOST: Final = "kubernetes.io/hostname"
 
 
 def _asks_nodes(cls: TaskClass) -> bool:

@@ -7,6 +7,8 @@ they have not taken.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pipeline.records import reasons
 from scheduler_core.model.jobs import Job
 from scheduler_core.model.why import Why
@@ -15,8 +17,8 @@ from scheduler_core.session.combine import PERMIT, Vote, reject
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-ARGUMENT = "overcommit-factor"
-DEFAULT_FACTOR = 1.2
+ARGUMENT: Final = "overcommit-factor"
+DEFAULT_FACTOR: Final = 1.2
 
 
 class Overcommit(Plugin):

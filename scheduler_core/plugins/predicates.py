@@ -28,49 +28,49 @@ from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.relations import Relations
 from scheduler_core.session.session import Session
 
-POD_COUNT = Check(
+POD_COUNT: Final = Check(
     "NodePodNumber", UNSCHEDULABLE, "node(s) pod number exceeded", reasons.INSUFFICIENT_RESOURCE,
     "could hold one more pod",
 )  # fmt: skip
-CORDON = Check(
+CORDON: Final = Check(
     "NodeUnschedulable", UNRESOLVABLE, "node(s) were unschedulable", reasons.NODE_UNSCHEDULABLE, "were not cordoned"
 )
-AFFINITY = Check(
+AFFINITY: Final = Check(
     "NodeAffinity", UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", reasons.NODE_AFFINITY,
     "had the labels that it asks for",
 )  # fmt: skip
-TAINT = Check(
+TAINT: Final = Check(
     "TaintToleration", UNRESOLVABLE, "node(s) had untolerated taint(s)", reasons.UNTOLERATED_TAINT,
     "had no taint, or the task tolerated it",
 )  # fmt: skip
-PORTS = Check(
+PORTS: Final = Check(
     "NodePorts", UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", reasons.PORT_CONFLICT,
     "had the host port free",
 )  # fmt: skip
-NEAR = Check(
+NEAR: Final = Check(
     "InterPodAffinity", UNRESOLVABLE, "node(s) didn't match pod affinity rules", reasons.POD_AFFINITY,
     "lay beside the pods it must be near",
 )  # fmt: skip
-AWAY = Check(
+AWAY: Final = Check(
     "InterPodAffinity", UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", reasons.POD_ANTI_AFFINITY,
     "lay apart from the pods it must avoid",
 )  # fmt: skip
-KEPT_AWAY = Check(
+KEPT_AWAY: Final = Check(
     "InterPodAffinity", UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules",
     reasons.POD_ANTI_AFFINITY, "lay apart from the pods that avoid it",
 )  # fmt: skip
-SPREAD = Check(
+SPREAD: Final = Check(
     "PodTopologySpread", UNSCHEDULABLE, "node(s) didn't match pod topology spread constraints", reasons.TOPOLOGY_SPREAD,
     "were in a domain that may have more",
 )  # fmt: skip
-NO_DOMAIN = Check(
+NO_DOMAIN: Final = Check(
     "PodTopologySpread", UNRESOLVABLE,
     "node(s) didn't match pod topology spread constraints (missing required label)", reasons.TOPOLOGY_SPREAD,
     "had the label that names the domain",
 )  # fmt: skip
 
 _UNSCHEDULABLE_TAINT: Final = (matching.UNSCHEDULABLE, "", "NoSchedule")
-_SWITCHES = {
+_SWITCHES: Final = {
     "cordon": "predicate.NodeUnschedulableEnable",
     "affinity": "predicate.NodeAffinityEnable",
     "taint": "predicate.TaintTolerationEnable",
@@ -80,7 +80,7 @@ _SWITCHES = {
 }
 
 
-UNDONE = "undoneEvictions"
+UNDONE: Final = "undoneEvictions"
 
 
 class Predicates(Plugin):
@@ -223,7 +223,7 @@ def _port_users(session: Session) -> list[dict[str, tuple[tuple[str, int, str], 
     return [{uid: task.cls.ports for uid, task in tasks.items() if task.cls.ports} for tasks in session.nodes.tasks]
 
 
-_ANY_ADDRESS = ("", "0.0.0.0")
+_ANY_ADDRESS: Final = ("", "0.0.0.0")
 
 
 def _collide(one: tuple[str, int, str], other: tuple[str, int, str]) -> bool:

@@ -27,7 +27,7 @@ from scheduler_core.session.combine import ABSTAIN, PERMIT, Vote
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.session import Session
 
-ARGUMENT = "sla-waiting-time"
+ARGUMENT: Final = "sla-waiting-time"
 _LAST: Final = (1, 0)
 _NOT_KNOWN: Final = -1
 """No waiting time: those are above zero."""
@@ -72,7 +72,6 @@ class Sla(Plugin):
         self.job_first = arguments.text(self.arguments, "annotations") == "job"
         self.only_fitting = arguments.text(self.arguments, "hold") == "fitting"
         self._waiting_ns: dict[str, int | None] = {}
-        self._order: dict[str, tuple[int, int]] = {}
 
     def waiting_ns(self, job: Job) -> int | None:
         """The promised waiting time, or None without a promise."""
@@ -93,11 +92,8 @@ class Sla(Plugin):
         return None if waiting is None else job.created_ns + waiting
 
     def job_order(self, job: Job) -> Any:
-        found = self._order.get(job.uid)
-        if found is None:
-            deadline = self.deadline_ns(job)
-            found = self._order[job.uid] = _LAST if deadline is None else (0, deadline)
-        return found
+        deadline = self.deadline_ns(job)
+        return _LAST if deadline is None else (0, deadline)
 
     def job_enqueueable(self, job: Job) -> Vote:
         return self._vote(job)
@@ -133,7 +129,7 @@ def could_ever_fit(session: Session, job: Job) -> bool:
     return all(session.judges.of(tasks[0].cls).places_when_empty() >= len(tasks) for tasks in counts.values())
 
 
-_UNSETTLED = (status.PENDING, status.PIPELINED, status.ALLOCATED)
+_UNSETTLED: Final = (status.PENDING, status.PIPELINED, status.ALLOCATED)
 
 
 def _settled_first(session: Session, job: Job) -> list[Task]:

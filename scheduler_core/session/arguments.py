@@ -6,11 +6,11 @@ What cannot be read leaves the default, as upstream; `tiers` has warned about it
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from scheduler_core.model.policy import Arguments
 
-_TRUTH = {
+_TRUTH: Final = {
     **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
     **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
 }
@@ -59,8 +59,8 @@ def _truth(value: Any) -> bool | None:
     return value if isinstance(value, bool) else _TRUTH.get(str(value))
 
 
-_FACTORS = frozenset({"overcommit-factor", "hypernode.binpack.normal-pod.fading"})
-_WHOLES = frozenset({"weight", "ancestorReclaimLevel"})
+_FACTORS: Final = frozenset({"overcommit-factor", "hypernode.binpack.normal-pod.fading"})
+_WHOLES: Final = frozenset({"weight", "ancestorReclaimLevel"})
 
 
 def doubt(name: str, value: object) -> str:

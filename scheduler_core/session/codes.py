@@ -9,7 +9,7 @@ set of checks they fail.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,8 +29,9 @@ FIRST_RESOURCE: Final = 32
 RESOURCES: Final = 0xFFFFFFFF << FIRST_RESOURCE
 FITS: Final = 0
 _IN_A_BYTE: Final = 8
+_PLACES: Final = np.array([[1 << at] for at in range(_IN_A_BYTE)], dtype=np.uint8)
 
-NOT_READY = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
+NOT_READY: Final = Check("NodeNotReady", UNRESOLVABLE, "node(s) were not ready", reasons.NODE_NOT_READY, "were ready")
 
 
 class Kinds:
@@ -58,7 +59,7 @@ def sets(bits: tuple[int, ...], failed: npt.NDArray[np.bool_]) -> npt.NDArray[An
     if not bits:
         return no_sets(bits, failed.shape[1])
     if in_a_byte(bits):
-        packed: npt.NDArray[np.uint8] = np.packbits(failed, axis=0, bitorder="little")[0]
+        packed: npt.NDArray[np.uint8] = np.bitwise_or.reduce(failed * _PLACES[: len(bits)], axis=0)
         return packed
     found = no_sets(bits, failed.shape[1])
     for bit, fails in zip(bits, failed, strict=True):
@@ -72,6 +73,26 @@ def kinds(bits: tuple[int, ...], of: npt.NDArray[Any]) -> Kinds:
         return Kinds(of, _meaning(bits))
     values, numbers = np.unique(of, return_inverse=True)
     return Kinds(numbers, values)
+
+
+def of_rows(named: Sequence[tuple[int, npt.NDArray[np.bool_]]]) -> Kinds:
+    """The sets of checks that fail on some rows, from the code of each check and where it fails."""
+    if len(named) <= _IN_A_BYTE:
+        bits = tuple([bit for bit, _ in named])
+        return Kinds(sets(bits, np.array([fails for _, fails in named])), _meaning(bits))
+    codes = np.zeros(len(named[0][1]), dtype=np.uint64)
+    for bit, fails in named:
+        codes[fails] |= np.uint64(bit)
+    values, numbers = np.unique(codes, return_inverse=True)
+    return Kinds(numbers, values)
+
+
+def fewest(known: Kinds) -> Kinds:
+    """The same with only those sets that are there."""
+    there = np.bincount(known.of, minlength=len(known.codes)).nonzero()[0]
+    number = np.zeros(len(known.codes), dtype=np.int64)
+    number[there] = np.arange(len(there))
+    return Kinds(number.take(known.of), known.codes.take(there))
 
 
 @functools.cache

@@ -7,16 +7,16 @@ are not in the tiers at all. Which point uses which rule is said in `points`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from scheduler_core.model.why import Why
 
 T = TypeVar("T")
 Tiers = Sequence[Sequence[Callable[..., T]]]
 
-PERMITS = 1
-ABSTAINS = 0
-REJECTS = -1
+PERMITS: Final = 1
+ABSTAINS: Final = 0
+REJECTS: Final = -1
 
 
 class Vote:
@@ -29,8 +29,8 @@ class Vote:
         self.why = why
 
 
-PERMIT = Vote(PERMITS)
-ABSTAIN = Vote(ABSTAINS)
+PERMIT: Final = Vote(PERMITS)
+ABSTAIN: Final = Vote(ABSTAINS)
 
 
 def reject(why: Why) -> Vote:
@@ -49,7 +49,7 @@ class Ballot:
         self.why = why
 
 
-def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
+def vote(tiers: Tiers[Vote], about: Any, *, all_abstain: bool = True) -> Ballot:
     """A rejection ends everything. Permits let the rest of their tier speak; then the tier decides and lower ones are not asked.
 
     When every tier abstains the outcome is `all_abstain`.
@@ -58,7 +58,7 @@ def vote(tiers: Tiers[Vote], *about: Any, all_abstain: bool = True) -> Ballot:
     for tier in tiers:
         permitted = False
         for ask in tier:
-            answer = ask(*about)
+            answer = ask(about)
             cast.append(answer)
             if answer.value < 0:
                 return Ballot(False, tuple(cast), answer.why)

@@ -7,7 +7,7 @@ upstream: pods seem to stay where they are for a plugin whose `preemptable` and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scheduler_core.model.cells import Ints
 from scheduler_core.model.tasks import Task
@@ -15,7 +15,7 @@ from scheduler_core.session import eviction, placing
 from scheduler_core.session.session import Session
 from scheduler_core.session.statement import Statement
 
-_OFFSET = 2**31
+_OFFSET: Final = 2**31
 
 
 class Limits(NamedTuple):

@@ -8,6 +8,7 @@ change opens any node, the set of checks that most nodes with the fewest failure
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pipeline.records import matching, reasons
 from scheduler_core.model.checks import Blocker, Check
@@ -18,7 +19,7 @@ from scheduler_core.model.tasks import TaskClass
 from scheduler_core.model.why import Why
 from scheduler_core.session.codes import FITS, Codes
 
-_MOST = 3
+_MOST: Final = 3
 
 
 def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tuple[str, ...]:

@@ -38,14 +38,14 @@ _FEW_STATES: Final = 24 if __file__.endswith(".py") else 500
 """Up to so many new states are judged one by one; above, as arrays. Compiled, one by one is quicker for many more."""
 _AHEAD: Final = 1024
 """Equally good rows are looked for among so many more."""
-_MANY_CHANGES = 8
+_MANY_CHANGES: Final = 8
 """With more changes than one in so many rows, a judge takes over all rows."""
 
-_SPARING = frozenset(("enqueue", "allocate", "backfill"))
+_SPARING: Final = frozenset(("enqueue", "allocate", "backfill"))
 """Actions that evict nobody."""
 
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
-LEAST_SCORE = -1.0
+LEAST_SCORE: Final = -1.0
 """A node is chosen only with more than this: Volcano starts its search here."""
 
 
@@ -113,32 +113,54 @@ def _nowhere(count: int) -> Floats:
 class Fixed:
     """What checks that do not change say of all nodes: codes, where any of them fails, and that as a rank to be added."""
 
-    __slots__ = ("_opening", "_when_empty", "closed", "codes", "shut")
+    __slots__ = ("_alloc", "_free", "_kinds", "_opening", "_sets", "_when_empty", "closed", "codes", "shut")
 
     def __init__(self, named: Sequence[tuple[int, Bools]]) -> None:
-        self.codes: Codes = np.zeros(len(named[0][1]), dtype=np.uint64)
-        for bit, fails in named:
-            self.codes[fails] |= np.uint64(bit)
+        self._sets = codes_.of_rows(named)
+        self._kinds: codes_.Kinds | None = None
+        self.codes: Codes = self._sets.codes.take(self._sets.of)
         self.closed: Bools = self.codes != FITS
         self.shut: Floats = np.where(self.closed, NO_RANK, 0.0)
         self._opening: tuple[Ints, Ints] | None = None
         self._when_empty: dict[tuple[int, int], int] = {}
+        self._alloc: dict[int, Ints] = {}
+        self._free: dict[int, Ints] = {}
+
+    @property
+    def kinds(self) -> codes_.Kinds:
+        """Which different sets of these checks fail, and which of them on each row."""
+        if self._kinds is None:
+            self._kinds = codes_.fewest(self._sets)
+        return self._kinds
 
     def opening(self, table: NodeTable) -> tuple[Ints, Ints]:
         """The open nodes by the state in which the session found them: states, and how many nodes were in each."""
         if self._opening is None:
             nodes = np.bincount(table.opening_states[~self.closed])
-            states = np.flatnonzero(nodes)
+            states = nodes.nonzero()[0]
             self._opening = states, nodes.take(states)
         return self._opening
+
+    def alloc(self, table: NodeTable, place: int) -> Ints:
+        """What the nodes of each of these states have of a resource."""
+        found = self._alloc.get(place)
+        if found is None:
+            found = self._alloc[place] = table.states.whole.cells.alloc[place].take(self.opening(table)[0])
+        return found
+
+    def free(self, table: NodeTable, place: int) -> Ints:
+        """What is free of a resource in each of these states, at least nothing."""
+        found = self._free.get(place)
+        if found is None:
+            found = self._free[place] = np.maximum(table.states.whole.free[place].take(self.opening(table)[0]), 0)
+        return found
 
     def when_empty(self, table: NodeTable, place: int, amount: int) -> int:
         """How often the open nodes could have so much of a resource, each by itself, if they were empty."""
         found = self._when_empty.get((place, amount))
         if found is None:
-            states, nodes = self.opening(table)
-            each = table.states.whole.cells.alloc[place].take(states) // amount
-            found = self._when_empty[place, amount] = int(each.dot(nodes))
+            each = self.alloc(table, place) // amount
+            found = self._when_empty[place, amount] = int(each.dot(self.opening(table)[1]))
         return found
 
 
@@ -385,12 +407,11 @@ class Judge:
         return self._places_at_first
 
     def _places_by_state(self) -> int:
-        states, nodes = self.wishes.opening(self.table)
-        free = self.table.states.whole.free
+        nodes = self.wishes.opening(self.table)[1]
         fits: Ints | None = None
         for place, amount in self.needs:
             if amount:
-                each = np.maximum(free[place].take(states), 0) // amount
+                each = self.wishes.free(self.table, place) // amount
                 fits = each if fits is None else np.minimum(fits, each)
         return int(nodes.sum()) if fits is None else int(fits.dot(nodes))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scheduler_core.session.session import Session
 
 
-NOISE = 1e-6
+NOISE: Final = 1e-6
 """Differences of scores below this may come from rounding."""
 
 

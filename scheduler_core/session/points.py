@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from scheduler_core.session.plugin import Plugin
 
@@ -44,7 +44,11 @@ FLAG_OF: Mapping[str, str | None] = {
 }
 """`job_enqueueable` and `job_enqueued` share a flag, as upstream."""
 
-TOGETHER = (("job_ready", "job_missing"), ("allocatable", "allocatable_together"), ("allocated", "allocated_together"))
+TOGETHER: Final = (
+    ("job_ready", "job_missing"),
+    ("allocatable", "allocatable_together"),
+    ("allocated", "allocated_together"),
+)
 """Methods asked of one task, with what is asked of equal tasks together; a plugin without the second keeps to the first."""
 
 Asked = tuple[tuple[Callable[..., Any], ...], ...]

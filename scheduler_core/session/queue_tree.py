@@ -8,14 +8,14 @@ limited by the cluster: without a capability of its own it may have any amount o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scheduler_core.model.resources import CPU, MEMORY, UNLIMITED, Resource
 from scheduler_core.session.accounts import Account
 
-ROOT = "root"
-_MOST_OF_OTHERS = float(2**63 - 1)
-FIRST_OTHERS = MEMORY + 1
+ROOT: Final = "root"
+_MOST_OF_OTHERS: Final = float(2**63 - 1)
+FIRST_OTHERS: Final = MEMORY + 1
 
 
 class Tree(NamedTuple):

@@ -11,7 +11,7 @@ say by themselves is found once for all refusals that count alike (`readings`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -82,6 +82,8 @@ def _of(task: Task, judge: Judge, report: Report) -> Refusal:
     job = task.job
     if job is None:
         return Refusal(task, None, report)
+    if len(job.tasks) == 1 and task.status == status.PENDING and task.open:
+        return Refusal(task, None, report, job.ready, alike=_ALONE)
     cls, states = judge.cls, job.by_status
     waiting, placed = 0, 0
     for each in states[status.PENDING].values():
@@ -91,6 +93,10 @@ def _of(task: Task, judge: Judge, report: Report) -> Refusal:
     if allocated or promised:
         placed = sum([1 for given in (allocated, promised) for each in given.values() if each.cls is cls])
     return Refusal(task, None, report, job.ready + len(promised), alike=(waiting, placed))
+
+
+_ALONE: Final = (1, 0)
+"""Of a job of one task, that task waits."""
 
 
 def by_word(task: Task, why: Why, text: str = "") -> Refusal:
@@ -218,7 +224,7 @@ def _blockers(judge: Judge, tally: Tally, alone: Sequence[Alone]) -> tuple[Block
     """Every check that is alone on some node, the smallest change first."""
     found: list[tuple[float, int, str, int, Blocker]] = []
     for each in alone:
-        at = np.flatnonzero(tally.codes == np.uint64(each.code))
+        at = (tally.codes == np.uint64(each.code)).nonzero()[0]
         blocker = _rule(judge, tally, each, at) if each.place < 0 else _shortage(judge, tally, each, at)
         found.append((blocker.size, -each.nodes, each.check.name, len(found), blocker))
     if len(found) > 1:
@@ -228,19 +234,20 @@ def _blockers(judge: Judge, tally: Tally, alone: Sequence[Alone]) -> tuple[Block
 
 def _rule(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
     """A rule that must go, on these lines."""
-    row = int(tally.first.take(at).min())
+    row: int = min(tally.first.take(at).tolist())
     # A tally knows the first row of each line only: what several nodes have is not told from one of them.
-    taints = judge.table.by_label.hard_taints(np.array([row])) if alone.nodes == 1 else ()
+    tainted = alone.nodes == 1 and alone.check.reason == reasons.UNTOLERATED_TAINT
+    taints = judge.table.by_label.hard_taints(np.array([row])) if tainted else ()
     return Blocker(alone.check, alone.nodes, row=row, named=helps.named(alone.check, judge.cls, taints))
 
 
 def _shortage(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
     """A resource of which there must be more, on these lines."""
     place = alone.place
-    free = judge.room.states.whole.free[place].take(tally.states.take(at))
-    nearest = free.argmax()
-    most: int = free.item(nearest)
-    row: int = tally.first.take(at[free == most]).min().item() if len(at) > 1 else tally.first.item(at.item(0))
+    free: Ints = judge.room.states.whole.free[place].take(tally.states.take(at))
+    most: int = free.item(free.argmax())
+    rows: Ints = tally.first.take(at).compress(free == most)
+    row: int = rows.item(rows.argmin())
     asked = int(judge.cls.request.values[place])
     return Blocker(alone.check, alone.nodes, place, asked - most, asked, row)
 
@@ -267,23 +274,26 @@ def _leading(judge: Judge, tally: Tally, reading: Reading, within: Within) -> Wh
 def _too_large(judge: Judge, tally: Tally, within: Within) -> int:
     """Whether some open node could hold the task if it were empty; if not, the place of the resource of which none has
     enough, extended ones first, or that they only have not enough together. Of all nodes it is the same for a session."""
+    whole = judge.room.states.whole
     if within is not None:
-        return _largest(judge, tally.states.take(tally.open))
+        opened = tally.states.take(tally.open)
+        return _largest(judge, {place: whole.cells.alloc[place].take(opened) for place, _ in judge.needs}, len(opened))
     if judge.large is None:
-        judge.large = _largest(judge, judge.wishes.opening(judge.table)[0])
+        wishes, table = judge.wishes, judge.table
+        alloc = {place: wishes.alloc(table, place) for place, _ in judge.needs}
+        judge.large = _largest(judge, alloc, len(wishes.opening(table)[0]))
     return judge.large
 
 
-def _largest(judge: Judge, opened: Ints) -> int:
-    """The same of nodes in these states."""
-    alloc = judge.room.states.whole.cells.alloc
+def _largest(judge: Judge, alloc: Mapping[int, Ints], count: int) -> int:
+    """The same of so many states, of which the nodes have so much, by place."""
     able: Bools | None = None
     for place, amount in judge.needs:
-        enough = alloc[place].take(opened) >= amount
+        enough = alloc[place] >= amount
         able = enough if able is None else able & enough
-    if len(opened) if able is None else able.any():
+    if count if able is None else np.count_nonzero(able):
         return _COULD_HOLD
     for place, amount in sorted(judge.needs, key=lambda need: (need[0] <= MEMORY, need[0])):
-        if len(opened) and int(alloc[place].take(opened).max()) < amount:
+        if count and int(alloc[place].max()) < amount:
             return place
     return _TOGETHER

@@ -24,7 +24,7 @@ from scheduler_core.model.nodes import NodeTable
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.tasks import Task
 
-_encode = msgspec.json.Encoder(order="sorted").encode
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
 HARD_WEIGHT: Final = 1
 """What a required affinity of a pod on a node adds to the score of nodes near it."""
 _WEIGHT_MOST: Final = 2**31 - 1

@@ -203,7 +203,7 @@ class Statement:
         operation.task.last = LastPlace(state, operation.row, operation.evicted)
 
 
-_UNDO = {
+_UNDO: Final = {
     EVICT: Statement._undo_evict,
     PIPELINE: Statement._undo_pipeline,
     ALLOCATE: Statement._undo_allocate,

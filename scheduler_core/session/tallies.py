@@ -7,7 +7,8 @@ changes, all classes that wish alike are counted on the same lines, and those th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from scheduler_core.session.codes import Kinds
     from scheduler_core.session.judging import Judge, Within
 
-_LUT_MOST = 1 << 17
+_LUT_MOST: Final = 1 << 17
 """Up to so many different numbers lines are found by a table, above by sorting."""
+_ROUND: Final = 255
 
 
 Counts = tuple[tuple[int, int], ...]
@@ -54,7 +56,7 @@ class Tally:
     def open(self) -> Ints:
         """Lines in which nothing that is fixed fails."""
         if self._open is None:
-            self._open = np.flatnonzero(self.fixed == 0)
+            self._open = (self.fixed == 0).nonzero()[0]
         return self._open
 
 
@@ -99,7 +101,6 @@ class Tallies:
     """The tallies of a session; lines are kept for each set of fixed failures until a node changes."""
 
     def __init__(self) -> None:
-        self._kinds: dict[int, tuple[Codes, Codes, Ints]] = {}
         self._bases: dict[int, tuple[int, Ints]] = {}
         self._lines: dict[int, _Lines] = {}
         self._told: dict[tuple[int, tuple[int, ...], bytes], Told] = {}
@@ -107,12 +108,12 @@ class Tallies:
 
     def of(self, judge: Judge, codes: Codes, within: Within) -> Tally:
         """How all nodes (`within`: these) stand to a class, of which the rows have these codes."""
-        rows = np.arange(len(codes)) if within is None else np.flatnonzero(within)
+        rows = np.arange(len(codes)) if within is None else within.nonzero()[0]
         values, kinds = np.unique(codes[rows], return_inverse=True)
-        fixed, of_row = self._kinds_of(judge.fixed)
+        fixed, of_row = judge.wishes.kinds.codes, judge.wishes.kinds.of
         count = judge.table.states.count
         numbers = (kinds * len(fixed) + of_row[rows]) * count + judge.table.state[rows]
-        found, nodes, first = _lines(numbers, len(values) * len(fixed) * count)
+        found, nodes, first = _lines(numbers[::-1], len(values) * len(fixed) * count)
         rest = found // count
         return Tally(
             found % count, fixed[rest % len(fixed)], values[rest // len(fixed)], nodes, rows[first], len(rows)
@@ -134,28 +135,32 @@ class Tallies:
         table = judge.table
         lines = self._lines.get(id(judge.fixed))
         if lines is None or lines.moment != table.moment:
-            values, _ = self._kinds_of(judge.fixed)
-            most: int = table.states.block.shape[1]
-            found, nodes, first = _lines(self._base(judge.fixed, most) + table.state, len(values) * most)
+            values, most = judge.wishes.kinds.codes, _rounded(table.states.count)
+            found, nodes, first = _lines(self._base(judge, most) + table.state[::-1], len(values) * most)
             kinds = found // most
             lines = _Lines(table.moment, kinds, values, (found - kinds * most, nodes, first))
             self._lines[id(judge.fixed)] = lines
         return lines
 
-    def _base(self, fixed: Codes, most: int) -> Ints:
-        """What makes of the state of each row, of at most so many, a number that says its fixed code too."""
-        known = self._bases.get(id(fixed))
+    def _base(self, judge: Judge, most: int) -> Ints:
+        """What makes of the state of each row, of at most so many, a number that says its fixed code too; the last row first."""
+        known = self._bases.get(id(judge.fixed))
         if known is None or known[0] != most:
-            known = self._bases[id(fixed)] = (most, self._kinds_of(fixed)[1] * most)
+            known = self._bases[id(judge.fixed)] = (most, judge.wishes.kinds.of[::-1] * most)
         return known[1]
 
-    def _kinds_of(self, fixed: Codes) -> tuple[Codes, Ints]:
-        """The different codes in a column, and which of them each row has."""
-        found = self._kinds.get(id(fixed))
-        if found is None:
-            values, of_row = np.unique(fixed, return_inverse=True)
-            found = self._kinds[id(fixed)] = (fixed, values, of_row)  # the column stays, so its id stays its own
-        return found[1], found[2]
+
+def _rounded(count: int) -> int:
+    """So many states or some more, so that what follows from the number of states stays while few come."""
+    return (count | _ROUND) + 1
+
+
+@functools.lru_cache(maxsize=4)
+def _downwards(count: int) -> Ints:
+    """All places from the last to the first; not to be changed."""
+    found = np.arange(count - 1, -1, -1)
+    found.flags.writeable = False
+    return found
 
 
 def _most_first(found: dict[int, int]) -> Counts:
@@ -163,12 +168,12 @@ def _most_first(found: dict[int, int]) -> Counts:
 
 
 def _lines(numbers: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
-    """The different numbers, how often each is there, and the first place of each."""
+    """The different ones of numbers that are given from the last to the first, how often each is there, and its first place."""
     if bound > _LUT_MOST:
-        values, first, nodes = np.unique(numbers, return_index=True, return_counts=True)
+        values, first, nodes = np.unique(numbers[::-1], return_index=True, return_counts=True)
         return values, nodes, first
     counts = np.bincount(numbers, minlength=bound)
-    values = np.flatnonzero(counts)
+    values = (counts != 0).nonzero()[0]
     place: npt.NDArray[np.int64] = np.empty(bound, dtype=np.int64)  # only what is set is read
-    place[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    place[numbers] = _downwards(len(numbers))  # of equal ones the last that is set stays: the first
     return values, counts.take(values), place.take(values)

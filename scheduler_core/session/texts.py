@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scheduler_core.model import status
 from scheduler_core.model.jobs import Job
@@ -16,9 +16,9 @@ from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.tasks import Task
 from scheduler_core.session.codes import NOT_READY, Codes
 
-ALL_UNAVAILABLE = "all nodes are unavailable"
-SCHEDULABLE = "Schedulable"
-UNSCHEDULABLE = "Unschedulable"
+ALL_UNAVAILABLE: Final = "all nodes are unavailable"
+SCHEDULABLE: Final = "Schedulable"
+UNSCHEDULABLE: Final = "Unschedulable"
 
 
 def fit_errors(nodes: Iterable[Sequence[str]], custom: str = "", domain: str = "") -> str:

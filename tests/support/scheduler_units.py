@@ -86,14 +86,14 @@ def votes(tiers):
 
 def aggregate_votes(given, expect):
     only("case", given, "tiers", "result", "name")
-    assert combine.vote(saying(votes(given["tiers"]))).passed is expect["result"]
+    assert combine.vote(saying(votes(given["tiers"])), "a job").passed is expect["result"]
 
 
 def aggregate_votes_trace(given, expect):
     only("case", given, "tiers", "result", "name")
     expected = only("result", expect["result"], "result", "asked")
     asked = []
-    assert combine.vote(saying(votes(given["tiers"]), asked)).passed is expected["result"]
+    assert combine.vote(saying(votes(given["tiers"]), asked), "a job").passed is expected["result"]
     assert len(asked) == expected["asked"]
 
 

@@ -29,19 +29,19 @@ def saying(*tiers):
     ],
 )
 def test_a_vote(tiers, passed):
-    assert combine.vote(saying(*tiers)).passed is passed
+    assert combine.vote(saying(*tiers), "a job").passed is passed
 
 
 def test_a_vote_in_which_all_abstain_can_be_read_the_other_way_but_nobody_asked_still_passes():
-    assert not combine.vote(saying([ABSTAIN], [ABSTAIN]), all_abstain=False).passed
-    assert combine.vote([[], []], all_abstain=False).passed
+    assert not combine.vote(saying([ABSTAIN], [ABSTAIN]), "a job", all_abstain=False).passed
+    assert combine.vote([[], []], "a job", all_abstain=False).passed
 
 
 def test_a_rejection_says_why_and_every_vote_cast_is_told():
-    ballot = combine.vote(saying([PERMIT, ABSTAIN, NO], [PERMIT]))
+    ballot = combine.vote(saying([PERMIT, ABSTAIN, NO], [PERMIT]), "a job")
     assert ballot.why == NO.why
     assert ballot.cast == (PERMIT, ABSTAIN, NO)
-    assert combine.vote(saying([PERMIT])).why is None
+    assert combine.vote(saying([PERMIT]), "a job").why is None
 
 
 def test_all_of_those_asked_must_agree():
