@@ -23,7 +23,7 @@ from aggregation.lifecycle.state import SCHEMA, JobState
 from aggregation.operators.step import Step
 from aggregation.rollups import episode_rows
 from aggregation.sla import deadlines
-from pipeline.errors import Terminal
+from pipeline.records import stored
 from pipeline.records.envelope import DecisionRecord, EventRecord, ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.rows import Row
@@ -74,13 +74,7 @@ class JobOperator:
 
     def decode(self, data: bytes) -> JobState:
         """The stored state. Raises Terminal when another version of this code wrote it."""
-        try:
-            state = _decoder.decode(data)
-        except msgspec.DecodeError as error:
-            raise Terminal(f"the stored state of a job cannot be read: {error}") from error
-        if state.schema != SCHEMA:
-            raise Terminal(f"the stored state of a job has schema {state.schema}, this version reads {SCHEMA}")
-        return state
+        return stored.read(_decoder.decode, data, SCHEMA, "state of a job")
 
     def on_record(self, state: JobState, record: Record, now: int) -> Step[JobState]:
         """Takes in one record at log time `now`. Its rows come at the end of the second, all changes of it in one."""

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pipeline.errors import Terminal
-from pipeline.records import kinds, shapes
+from pipeline.records import kinds, shapes, stored
 from pipeline.records.envelope import ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
@@ -383,13 +383,7 @@ class Mirror:
 
     def again(self, data: bytes) -> Mirror:
         """A mirror like this one with what was encoded in it. Raises Terminal when another version wrote it."""
-        try:
-            kept = _decoder.decode(data)
-        except msgspec.DecodeError as error:
-            raise Terminal(f"the stored mirror of the cluster cannot be read: {error}") from error
-        if kept.schema != SCHEMA:
-            raise Terminal(f"the stored mirror of the cluster has schema {kept.schema}, this version reads {SCHEMA}")
-        return Mirror(self.cluster, self._volcano, kept)
+        return Mirror(self.cluster, self._volcano, stored.read(_decoder.decode, data, SCHEMA, "mirror of the cluster"))
 
 
 def _name_of(seen: PodSeen) -> tuple[str, str, str]:

@@ -19,8 +19,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from pipeline.errors import Terminal
-from pipeline.records import reasons
+from pipeline.records import reasons, stored
 from pipeline.records.decisions import Decision
 from pipeline.records.envelope import DecisionRecord, FiguresRecord, Record
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
@@ -205,20 +204,15 @@ class Machine:
 
     def restore(self, data: bytes) -> None:
         """Goes on from an encoded state. Raises Terminal when another version of this code wrote it."""
-        try:
-            stored = _decoder.decode(data)
-        except msgspec.DecodeError as error:
-            raise Terminal(f"the stored state of the shadow cannot be read: {error}") from error
-        if stored.schema != SCHEMA:
-            raise Terminal(f"the stored state of the shadow has schema {stored.schema}, this version reads {SCHEMA}")
-        self.mirror = self.mirror.again(stored.mirror)
-        self.stamp, self._begin_s, self.session_ms = stored.stamp, stored.begin_s, stored.session_ms
-        self._dirty, self._eased = stored.dirty, stored.eased
-        self._said = Said(stored.lines, stored.figures_ms)
-        self._first_look_ms, self._promise_ms = stored.first_look_ms, stored.promise_ms
-        if self.book is not None and stored.figures is not None:
-            self.book.told = stored.figures
-        self._diverging = Diverging(stored.open)
+        kept = stored.read(_decoder.decode, data, SCHEMA, "state of the shadow")
+        self.mirror = self.mirror.again(kept.mirror)
+        self.stamp, self._begin_s, self.session_ms = kept.stamp, kept.begin_s, kept.session_ms
+        self._dirty, self._eased = kept.dirty, kept.eased
+        self._said = Said(kept.lines, kept.figures_ms)
+        self._first_look_ms, self._promise_ms = kept.first_look_ms, kept.promise_ms
+        if self.book is not None and kept.figures is not None:
+            self.book.told = kept.figures
+        self._diverging = Diverging(kept.open)
 
 
 def _holds(decision: Decision, jobs: set[str]) -> bool:
