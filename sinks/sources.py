@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from pipeline.log import LogReader, Position, layout, readers
+from pipeline.log import Batch, LogReader, Position, layout, readers
 from pipeline.log.outbox import OutboxReader
 from pipeline.log.positions import BEGINNING
 from pipeline.records import codec, dead_letters, raw_rows
@@ -31,6 +31,15 @@ class _OfLog:
         self.begun = self._reader.position > BEGINNING
         self.ack(self._reader.position)  # on the list of readers from now on, so that nothing unread is removed
 
+    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
+        begin = self._reader.position
+        batch = self._reader.read(max_rows, max_bytes)
+        return None if batch.end == begin else self._taken(batch)
+
+    def _taken(self, batch: Batch) -> Taken:
+        """What the lines become."""
+        raise NotImplementedError
+
     def ack(self, end: Position) -> None:
         self._reader.ack(end)
 
@@ -53,11 +62,7 @@ class LogSource(_OfLog):
     they are only counted.
     """
 
-    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
-        begin = self._reader.position
-        batch = self._reader.read(max_rows, max_bytes)
-        if batch.end == begin:
-            return None
+    def _taken(self, batch: Batch) -> Taken:
         rows: list[Row] = []
         log_at: dict[str, int] = {}
         size = 0
@@ -76,11 +81,7 @@ class LogSource(_OfLog):
 class DeadLetterSource(_OfLog):
     """What the collector could not make a record of: a log whose lines are rows already."""
 
-    def take(self, max_rows: int, max_bytes: int) -> Taken | None:
-        begin = self._reader.position
-        batch = self._reader.read(max_rows, max_bytes)
-        if batch.end == begin:
-            return None
+    def _taken(self, batch: Batch) -> Taken:
         rows: list[Row] = []
         bad: list[Bad] = []
         for _, line in batch.entries:
