@@ -49,6 +49,7 @@ LEAST_SCORE: Final = -1.0
 """A node is chosen only with more than this: Volcano starts its search here."""
 
 
+_NOT_ASKED: Final = -2
 _NO_RANKS: Floats = np.zeros(0)
 _NO_CODES: Codes = np.zeros(0, dtype=np.uint64)
 """Of no states."""
@@ -113,7 +114,18 @@ def _nowhere(count: int) -> Floats:
 class Fixed:
     """What checks that do not change say of all nodes: codes, where any of them fails, and that as a rank to be added."""
 
-    __slots__ = ("_alloc", "_free", "_kinds", "_opening", "_sets", "_when_empty", "closed", "codes", "shut")
+    __slots__ = (
+        "_alloc",
+        "_free",
+        "_kinds",
+        "_most_alike",
+        "_opening",
+        "_sets",
+        "_when_empty",
+        "closed",
+        "codes",
+        "shut",
+    )
 
     def __init__(self, named: Sequence[tuple[int, Bools]]) -> None:
         self._sets = codes_.of_rows(named)
@@ -123,6 +135,7 @@ class Fixed:
         self.shut: Floats = np.where(self.closed, NO_RANK, 0.0)
         self._opening: tuple[Ints, Ints] | None = None
         self._when_empty: dict[tuple[int, int], int] = {}
+        self._most_alike = _NOT_ASKED
         self._alloc: dict[int, Ints] = {}
         self._free: dict[int, Ints] = {}
 
@@ -140,6 +153,13 @@ class Fixed:
             states = nodes.nonzero()[0]
             self._opening = states, nodes.take(states)
         return self._opening
+
+    def most_alike(self, table: NodeTable) -> int:
+        """Which of these states most nodes were in; -1 if no node is open. What it answers often answers for all."""
+        if self._most_alike == _NOT_ASKED:
+            nodes = self.opening(table)[1]
+            self._most_alike = int(nodes.argmax()) if len(nodes) else -1
+        return self._most_alike
 
     def alloc(self, table: NodeTable, place: int) -> Ints:
         """What the nodes of each of these states have of a resource."""
@@ -378,7 +398,7 @@ class Judge:
         self.report: Report | None = None
         self.reported = -1
         self.large: int | None = None
-        self._places_at_first = -1
+        self._least_places = self._places_at_first = -1
         room.look()
         self._seen = self.table.changed
         self._codes: Codes | None = None
@@ -400,11 +420,25 @@ class Judge:
                 fits = each if fits is None else np.minimum(fits, each)
         return int(opened.sum()) if fits is None else int(fits.sum())
 
-    def places_at_first(self) -> int:
-        """How many tasks of the class the open nodes could have held when the session opened."""
+    def had_places(self, number: int) -> bool:
+        """Whether the open nodes could have held so many tasks of the class when the session opened."""
+        if self._least_places < 0:
+            self._least_places = self._places_alike()
+        if self._least_places >= number:
+            return True
         if self._places_at_first < 0:
             self._places_at_first = self._places_by_state()
-        return self._places_at_first
+        return self._places_at_first >= number
+
+    def _places_alike(self) -> int:
+        """How many those nodes could that most were like, which is found without looking at the others."""
+        wishes, table = self.wishes, self.table
+        at = wishes.most_alike(table)
+        if at < 0:
+            return 0
+        nodes: int = wishes.opening(table)[1].item(at)
+        each = [wishes.free(table, place).item(at) // amount for place, amount in self.needs if amount]
+        return nodes * min(each, default=1)
 
     def _places_by_state(self) -> int:
         nodes = self.wishes.opening(self.table)[1]

@@ -171,8 +171,11 @@ class Counted(Report):
 
     def _other_reason(self, place: int, waiting: int, placed: int) -> str:
         judge, within = self._judge, self._within
-        first = judge.places_at_first() if within is None else judge.places(judge.session.opening, within)
-        if first >= waiting + placed:
+        if within is None:
+            had_places = judge.had_places(waiting + placed)
+        else:
+            had_places = judge.places(judge.session.opening, within) >= waiting + placed
+        if had_places:
             return reasons.OUTRANKED
         if self._pieces is None:
             assert self._tally is not None
@@ -281,7 +284,11 @@ def _too_large(judge: Judge, tally: Tally, within: Within) -> int:
     if judge.large is None:
         wishes, table = judge.wishes, judge.table
         alloc = {place: wishes.alloc(table, place) for place, _ in judge.needs}
-        judge.large = _largest(judge, alloc, len(wishes.opening(table)[0]))
+        at = wishes.most_alike(table)
+        if at >= 0 and all(alloc[place].item(at) >= amount for place, amount in judge.needs):
+            judge.large = _COULD_HOLD
+        else:
+            judge.large = _largest(judge, alloc, len(wishes.opening(table)[0]))
     return judge.large
 
 
