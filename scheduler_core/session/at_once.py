@@ -1,8 +1,8 @@
 """Turns of jobs that are over with their first task, since no node takes it: no statement is begun for them.
 
 Where a fleet is full, most jobs that wait are like one that all nodes have just refused. Nothing has been placed since, so
-what nodes said of it they say again, and so does a queue that let it pass, if the plugins are steady (`Plugin.steady`).
-Left for such a job are its refusal and the vote on it. Whatever is not as plain as that is left to the action.
+what nodes said of it they say again. Left for such a job are what its queue says, its refusal and the vote on it. Whatever is
+not as plain as that, or of a policy with a plugin that is not steady (`Plugin.steady`), is left to the action.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from scheduler_core.session.topology import hard_tier
 
 
 class AtOnce:
-    """Refuses jobs of one session; `_let` is when a queue last had nothing against a class, by both."""
+    """Refuses jobs of one session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._on = session.places_together and session.steady
-        self._let: dict[tuple[str, int], int] = {}
         self._judges: dict[int, Judge] = {}
 
     def turn(self, job: Job, waiting: list[Task]) -> bool | None:
@@ -55,21 +54,11 @@ class AtOnce:
             judge = self._judges[number] = session.judges.of(task.cls)
             if judge.room.fits and not judge.hopeless:
                 return None
-        task.near = job.held_domain if job.topology is not None else ""
+        task.near = ""
         if job.topology is not None:
             if hard_tier(session.domains, job) is not None:
                 return None
             task.near = job.held_domain
-        if not judge.alone(task) or not self._lets(job, task):
+        if not judge.alone(task) or session.not_allocatable(job.queue, task) is not None:
             return None
         return refusals.again(task, judge) if judge.hopeless else refusals.by_all(session, task, judge)
-
-    def _lets(self, job: Job, task: Task) -> bool:
-        """Whether the queue has nothing against the task."""
-        key, now = (job.queue.name, task.cls.number), self.session.nodes.moment
-        if self._let.get(key) == now:
-            return True
-        if self.session.not_allocatable(job.queue, task) is not None:
-            return False
-        self._let[key] = now
-        return True

@@ -145,11 +145,7 @@ class Session:
 
     def invalid(self, job: Job) -> Why | None:
         """Why the job cannot be scheduled as it is; the first objection."""
-        for ask in self._valid:
-            why: Why | None = ask(job)
-            if why is not None:
-                return why
-        return None
+        return _objection(self._valid, job)
 
     def enqueueable(self, job: Job) -> Ballot:
         """The vote on letting a job into its queue. A job without minimum resources is let in unasked."""
@@ -178,11 +174,7 @@ class Session:
     # --- queues ------------------------------------------------------------------------------------------------------
 
     def overused(self, queue: Queue) -> Why | None:
-        for ask in self._overused:
-            why: Why | None = ask(queue)
-            if why is not None:
-                return why
-        return None
+        return _objection(self._overused, queue)
 
     def not_allocatable(self, queue: Queue, task: Task) -> Why | None:
         for ask in self._allocatable:
@@ -202,11 +194,7 @@ class Session:
 
     def not_filtered(self, task: Task) -> Why | None:
         """Why no node needs to be looked at."""
-        for ask in self._before_filter:
-            why: Why | None = ask(task)
-            if why is not None:
-                return why
-        return None
+        return _objection(self._before_filter, task)
 
     # --- victims -------------------------------------------------------------------------------------------------------
 
@@ -265,3 +253,12 @@ class Session:
     def close(self) -> None:
         for plugin in self._plugins:
             plugin.close(self)
+
+
+def _objection(asked: list[Callable[[Any], Why | None]], about: Any) -> Why | None:
+    """The first that anyone has."""
+    for ask in asked:
+        why = ask(about)
+        if why is not None:
+            return why
+    return None
