@@ -160,7 +160,7 @@ class Placer:
         None if it placed none, else whether these were all that can go in one step.
         """
         session, job, task = self.session, self.job, waiting[-1]
-        if not self._together or self._objects(task) is not None:
+        if not self._together or self._objects(task) is not None or session.not_filtered(task) is not None:
             return None
         judge = session.judges.of(task.cls)
         if judge.hopeless or not (job.topology is not None or judge.alone(task)):

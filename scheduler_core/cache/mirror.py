@@ -20,7 +20,7 @@ from pipeline.records import kinds, shapes, stored
 from pipeline.records.envelope import ObjectRecord, Record
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import ObjectChange
-from scheduler_core.cache import reading, relating
+from scheduler_core.cache import claims, reading, relating
 from scheduler_core.cache.changes import Changed, Journal
 from scheduler_core.cache.groups import Groups, name_of
 from scheduler_core.cache.reading import ClaimSeen, PodSeen
@@ -89,6 +89,8 @@ class Mirror:
         }  # fmt: skip
         self._selecting: set[str] = set()
         """Pods that mean others by the labels of their namespaces."""
+        self._claiming: set[str] = set()
+        """Pods of Volcano that wait and mount claims for volumes."""
         self._journals: dict[View, Journal] = {VOLCANO: Journal(), OTHERS: Journal()}
         for uid, seen in self._kept.pods.items():
             self._show(uid, seen)
@@ -224,7 +226,8 @@ class Mirror:
         elif kind == kinds.NAMESPACE:
             self._look_again(before, now)
         elif kind in _NOTED_AS:
-            self._claims = None
+            if kind == kinds.VOLUME_CLAIM:
+                self._look_at_claims(before or now)
             for journal in self._journals.values():
                 journal.note(_NOTED_AS[kind])
 
@@ -233,6 +236,18 @@ class Mirror:
         if before != now:
             for uid in self._selecting.copy():
                 self._show(uid, self._kept.pods[uid])
+
+    def _look_at_claims(self, moved: ClaimSeen) -> None:
+        """A claim has come, changed or gone: pods that mount it may have their volumes now, or not any more.
+
+        The first and the last claim say whether claims are watched, which concerns all who mount any.
+        """
+        self._claims = None
+        all_of_them = len(self._kept.claims) < 2
+        for uid in self._claiming.copy():
+            seen = self._kept.pods[uid]
+            if all_of_them or (seen.facts.namespace == moved.namespace and moved.name in seen.claims):
+                self._show(uid, seen)
 
     def _note_group(self, view: View, uid: str, before: GroupFacts | None, now: GroupFacts | None) -> None:
         groups, journal = self._groups[view], self._journals[view]
@@ -266,6 +281,12 @@ class Mirror:
             facts = msgspec.structs.replace(facts, affinity=relating.in_namespaces(facts.affinity, self.namespaces))
         else:
             self._selecting.discard(uid)
+        if own == VOLCANO and seen.claims and seen.waits:
+            self._claiming.add(uid)
+            fault = claims.refusal(self.claims or None, facts.namespace, seen.claims)
+            facts = msgspec.structs.replace(facts, volume_fault=fault) if fault else facts
+        else:
+            self._claiming.discard(uid)
         if own == OTHERS and facts.group != seen.native_group:
             facts = msgspec.structs.replace(facts, group=seen.native_group)
         elsewhere = (msgspec.structs.replace(facts, group="") if facts.group else facts) if facts.node else None
@@ -274,6 +295,7 @@ class Mirror:
 
     def _hide(self, uid: str) -> None:
         self._selecting.discard(uid)
+        self._claiming.discard(uid)
         for view in self._views:
             self._show_in(view, uid, None, None)
 

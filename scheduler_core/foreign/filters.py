@@ -22,6 +22,7 @@ import numpy as np
 
 from pipeline.records import matching, reasons
 from pipeline.records.matching import Obstacle
+from scheduler_core.cache import claims
 from scheduler_core.cache.reading import PodSeen
 from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.columns import Mark, Short, Wish, Wished
@@ -147,16 +148,7 @@ class Filters:
 
     def _early(self, seen: PodSeen) -> str:
         """Words of a PreFilter that refuses the pod itself."""
-        claims = self.cluster.world.claims
-        if claims is None:
-            return ""
-        for name in seen.claims:
-            claim = claims.get((seen.facts.namespace, name))
-            if claim is None:
-                return f'persistentvolumeclaim "{name}" not found'
-            if not claim.volume and not claim.storage_class:
-                return "pod has unbound immediate PersistentVolumeClaims"
-        return ""
+        return claims.refusal(self.cluster.world.claims, seen.facts.namespace, seen.claims)
 
     # --- node by node ------------------------------------------------------------------------------------------------
 

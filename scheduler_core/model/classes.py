@@ -57,7 +57,8 @@ class Classes:
         wants = wants_of(pod)
         rest = (pod.affinity, pod.spread) if pod.affinity is not None or pod.spread else None
         key = (
-            asked.demand.number, wants.key, pod.ports, None if rest is None else (_encode(rest), pod.namespace)
+            asked.demand.number, wants.key, pod.ports, pod.volume_fault,
+            None if rest is None else (_encode(rest), pod.namespace),
         )  # fmt: skip
         found = self._by_key.get(key)
         if found is None:
@@ -106,6 +107,7 @@ def _alike(one: PodFacts, other: PodFacts) -> bool:
         and one.node_selector == other.node_selector
         and one.tolerations == other.tolerations
         and one.ports == other.ports
+        and one.volume_fault == other.volume_fault
     )
 
 
@@ -126,6 +128,7 @@ def _relations(pod: PodFacts) -> Relations:
         affinity=affinity.pod_affinity,
         anti_affinity=affinity.pod_anti_affinity,
         spread=pod.spread,
+        volume_fault=pod.volume_fault,
     )
 
 

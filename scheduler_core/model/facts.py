@@ -45,6 +45,7 @@ class ContainerFacts(msgspec.Struct, frozen=True):
 
 class PodFacts(msgspec.Struct, kw_only=True, frozen=True):
     """A pod. `group` is the namespaced name of its group, empty for none. `ports` are (protocol, port, host address).
+    `volume_fault` says why it can have its volumes on no node; empty: nothing is known against it.
 
     `phase` is the pod's; `binding` says that a bind was sent and not seen yet. `victim` says that it is being deleted
     because it was preempted.
@@ -69,6 +70,7 @@ class PodFacts(msgspec.Struct, kw_only=True, frozen=True):
     tolerations: tuple[Toleration, ...] = ()
     spread: tuple[TopologySpreadConstraint, ...] = ()
     ports: tuple[tuple[str, int, str], ...] = ()
+    volume_fault: str = ""
     priority: int | None = None
     priority_class: str = ""
     preemption_policy: str = ""

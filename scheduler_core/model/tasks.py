@@ -52,7 +52,7 @@ class TaskClass:
 
     __slots__ = (
         "affinity", "anti_affinity", "best_effort", "demand", "items", "needs", "number", "ports", "preferred",
-        "request", "scored", "selects", "spread", "wants",
+        "request", "scored", "selects", "spread", "volume_fault", "wants",
     )  # fmt: skip
 
     def __init__(self, number: int, demand: Demand, wants: Wants, relations: Relations) -> None:
@@ -69,13 +69,14 @@ class TaskClass:
         self.affinity = relations.affinity
         self.anti_affinity = relations.anti_affinity
         self.spread = relations.spread
+        self.volume_fault = relations.volume_fault
         self.selects = bool(relations.affinity or relations.anti_affinity or relations.spread)
 
 
 class Relations:
-    """The rarer wishes of a class: preferred nodes, host ports, other pods, spread."""
+    """The rarer wishes of a class: preferred nodes, host ports, other pods, spread; and why it can have its volumes nowhere."""
 
-    __slots__ = ("affinity", "anti_affinity", "ports", "preferred", "spread")
+    __slots__ = ("affinity", "anti_affinity", "ports", "preferred", "spread", "volume_fault")
 
     def __init__(
         self,
@@ -84,12 +85,14 @@ class Relations:
         affinity: PodAffinity | None = None,
         anti_affinity: PodAffinity | None = None,
         spread: tuple[TopologySpreadConstraint, ...] = (),
+        volume_fault: str = "",
     ) -> None:
         self.preferred = preferred
         self.ports = ports
         self.affinity = affinity
         self.anti_affinity = anti_affinity
         self.spread = spread
+        self.volume_fault = volume_fault
 
 
 class LastPlace:

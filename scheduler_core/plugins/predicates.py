@@ -1,7 +1,8 @@
 """predicates: which nodes a pod may use at all.
 
 The checks are those of the Kubernetes scheduler that Volcano asks, with its texts and codes: number of pods, cordon,
-selector and required affinity, taints, host ports, other pods, spread. Volumes and device claims are not known to the core.
+selector and required affinity, taints, host ports, other pods, spread. Of volumes only that a pod can have its own on no
+node is known (`PodFacts.volume_fault`), of devices nothing.
 A check whose code is unresolvable is not cured by evicting anybody. Each can be switched off by an argument.
 
 In Volcano it is this plugin that keeps, during a session, which pods are on which node: an evicted pod is gone at once, a
@@ -23,6 +24,7 @@ from scheduler_core.model.cells import Bools, Filter
 from scheduler_core.model.checks import UNRESOLVABLE, UNSCHEDULABLE, Check
 from scheduler_core.model.resources import PODS
 from scheduler_core.model.tasks import Demand, Task, TaskClass
+from scheduler_core.model.why import Why
 from scheduler_core.session import arguments, relations
 from scheduler_core.session.plugin import Plugin
 from scheduler_core.session.relations import Relations
@@ -77,6 +79,7 @@ _SWITCHES: Final = {
     "ports": "predicate.NodePortsEnable",
     "pods": "predicate.PodAffinityEnable",
     "spread": "predicate.PodTopologySpreadEnable",
+    "volumes": "predicate.VolumeBindingEnable",
 }
 
 
@@ -86,6 +89,7 @@ UNDONE: Final = "undoneEvictions"
 class Predicates(Plugin):
     name = "predicates"
     arguments_known = (*_SWITCHES.values(), "predicate.*", UNDONE)
+    filters_by_class = True
     checks = (POD_COUNT, CORDON, AFFINITY, TAINT, PORTS, NEAR, AWAY, KEPT_AWAY, NO_DOMAIN, SPREAD)
 
     def open(self, session: Session) -> None:
@@ -94,8 +98,13 @@ class Predicates(Plugin):
         self.table.forgets = arguments.text(self.arguments, UNDONE) != "back"
         self.relations: Relations = session.relations
         self.on = {which: arguments.truth(self.arguments, switch, default=True) for which, switch in _SWITCHES.items()}
+        self._minds_volumes = self.on["volumes"]
         self.any_cordoned = self.table.any_cordoned
         self.port_users = _port_users(session) if session.snapshot.classes.any_ports else None
+
+    def before_filter(self, task: Task) -> Why | None:
+        fault = task.cls.volume_fault if self._minds_volumes else ""
+        return Why(reasons.VOLUME, message=fault, plugin=self.name) if fault else None
 
     # --- one node ----------------------------------------------------------------------------------------------------
 

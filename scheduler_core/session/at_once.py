@@ -51,6 +51,8 @@ class AtOnce:
         session, number = self.session, task.cls.number
         judge = self._judges.get(number)
         if judge is None or not judge.hopeless:
+            if session.not_filtered(task) is not None:
+                return None
             judge = self._judges[number] = session.judges.of(task.cls)
             if judge.room.fits and not judge.hopeless:
                 return None

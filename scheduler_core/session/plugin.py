@@ -39,6 +39,8 @@ class Plugin:
     """Whether what it says of a job's order moves only with the job's own tasks, and what it says of queues (their order,
     whether they are overused or may take a task) only with tasks that are given or lose a place. Then it is not asked again
     in between. Only for speed."""
+    filters_by_class: ClassVar[bool] = False
+    """Whether `before_filter` says the same of all tasks of a class. Only for speed: else tasks are placed one by one."""
     checks: ClassVar[Sequence[Check]] = ()
     """The checks of its filters in the order in which a node is asked; up to the first that evictions do not cure a node's
     failures are what Volcano tells. One that is not listed comes after all that are."""

@@ -77,9 +77,9 @@ class Plan:
             for method, each in self.tiers.items()
         }
         kinds = [kind for tier in tiers for kind, _ in tier]
-        self.places_together = not self.flat["before_filter"] and all(
+        self.places_together = all(
             _overrides(kind, many) or not _overrides(kind, one) for kind in kinds for one, many in TOGETHER
-        )
+        ) and all(kind.filters_by_class or not _overrides(kind, "before_filter") for kind in kinds)
         self.undoes_together = all(
             _overrides(kind, "deallocated_together") or not _overrides(kind, "deallocated") for kind in kinds
         )

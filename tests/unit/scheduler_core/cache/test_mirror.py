@@ -9,7 +9,7 @@ from pipeline.records.gaps import Gap
 from pipeline.records.jobs import JobRef
 from pipeline.records.objects import Facts, QueueFacts
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
-from tests.support.object_records import JOB, ROOM, group, node, pod, queue, record
+from tests.support.object_records import JOB, ROOM, deleted, group, node, pod, queue, record
 
 
 def mirror(*records):
@@ -233,6 +233,57 @@ def test_claims_namespaces_and_classes_are_kept():
     assert made.claims["ml", "data"].phase == "Bound"
     assert made.namespaces == {"ml": {"team": "a"}}
     assert (only(made.facts(OTHERS).priority_classes).value, only(list(made.waiting(VOLCANO))).claims) == (9, ("data",))
+
+
+def _claim(uid="v-1", name="data", phase="Pending", **spec):
+    body = {"metadata": {"name": name, "namespace": "ml"}, "spec": spec, "status": {"phase": phase}}
+    return record("PersistentVolumeClaim", uid, body)
+
+
+def _mounting(uid="p-1", claim="data", **more):
+    return pod(uid, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}], **more)
+
+
+def _fault(made, uid="p-1"):
+    return made.pod_in(VOLCANO, uid).volume_fault
+
+
+def test_a_pod_cannot_have_its_volume_while_its_claim_is_missing_unbound_or_lost():
+    made = mirror(_mounting())
+    assert _fault(made) == ""  # no claim at all: they are not watched
+    made.apply(_claim("v-2", "other"))
+    assert _fault(made) == 'persistentvolumeclaim "data" not found'
+    made.apply(_claim())
+    assert _fault(made) == "pod has unbound immediate PersistentVolumeClaims"
+    made.apply(_claim(storageClassName="local"))
+    assert _fault(made) == ""  # bound when its first consumer has a node, perhaps
+    made.apply(_claim(phase="Lost", volumeName="pv-1"))
+    assert _fault(made) == 'persistentvolumeclaim "data" bound to non-existent persistentvolume "pv-1"'
+    made.apply(_claim(phase="Bound", volumeName="pv-2"))
+    assert _fault(made) == ""
+    made.apply(deleted("PersistentVolumeClaim", "v-1"))
+    assert _fault(made) == 'persistentvolumeclaim "data" not found'
+    made.apply(deleted("PersistentVolumeClaim", "v-2"))
+    assert _fault(made) == ""
+
+
+def test_a_claim_that_moves_is_news_for_the_pods_that_mount_it_alone():
+    made = mirror(_claim(), _claim("v-2", "other"), _mounting(), _mounting("p-2", "other"), pod("p-3"))
+    seen = made.end(VOLCANO)
+    made.apply(_claim(phase="Bound", volumeName="pv"))
+    assert set(made.since(VOLCANO, seen).pods) == {"p-1"}
+    assert [_fault(made, uid) for uid in ("p-1", "p-2", "p-3")] == [
+        "", "pod has unbound immediate PersistentVolumeClaims", ""
+    ]  # fmt: skip
+
+
+def test_claims_say_nothing_of_a_pod_that_has_a_node_or_another_scheduler_and_last_over_a_snapshot():
+    made = mirror(_claim(), _mounting(node="n1"), _mounting("p-2", scheduler="default-scheduler"), _mounting("p-3"))
+    assert _fault(made) == "" and made.pod_in(OTHERS, "p-2").volume_fault == ""
+    again = Mirror("c").again(made.encode())
+    assert _fault(again, "p-3") == "pod has unbound immediate PersistentVolumeClaims"
+    again.apply(_claim(phase="Bound", volumeName="pv"))
+    assert _fault(again, "p-3") == ""
 
 
 def test_there_is_something_to_decide_while_a_pod_or_a_group_waits():

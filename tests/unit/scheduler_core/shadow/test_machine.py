@@ -8,7 +8,7 @@ from scheduler_core import plugins, tiers
 from scheduler_core.cache.mirror import Mirror
 from scheduler_core.shadow.machine import FIRST_LOOK_MS, SETTLE_S, Machine
 from scheduler_core.shadow.volcano import Volcano
-from tests.support.object_records import JOB, deleted, group, node, pod, queue
+from tests.support.object_records import JOB, deleted, group, node, pod, queue, record
 
 BEGIN = 1_767_225_600_000
 """A whole second: 2026-01-01, in which the groups of the records were made."""
@@ -149,6 +149,23 @@ def test_the_real_bind_is_the_truth_of_the_next_session():
     for n in (1, 2):
         made.take(pod(f"p-{n}", node="n1", change="modified"))
     assert decided(made.decide(READY + 1000)) == [("close", None, None)]
+
+
+def test_a_gang_waits_for_a_claim_that_is_missing_and_is_placed_when_it_is_there():
+    def claim(uid, name, **spec):
+        body = {"metadata": {"name": name, "namespace": "ml"}, "spec": spec, "status": {"phase": "Pending"}}
+        return record("PersistentVolumeClaim", uid, body)
+
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    gang = [old(pod("p-1")), old(pod("p-2", volumes=volumes))]
+    made = machine([node(), queue(), group(phase="Inqueue"), claim("v-2", "other"), *gang])
+    told = made.decide(READY)
+    assert ("attribution", None, "volume") in decided(told) and not any(each.data.kind == "bind" for each in told)
+    assert any('persistentvolumeclaim "data" not found' in (each.data.message or "") for each in told)
+    made.due(READY + 500)
+    made.take(claim("v-1", "data", storageClassName="local"))
+    assert made.due(READY + 1000) == READY + 1000
+    assert decided(made.decide(READY + 1000))[:2] == [("bind", "ml/p-1", None), ("bind", "ml/p-2", None)]
 
 
 def test_a_bind_that_the_shadow_had_ruled_out_diverges():
