@@ -165,7 +165,7 @@ def test_a_gang_waits_for_a_claim_that_is_missing_and_is_placed_when_it_is_there
     made.due(READY + 500)
     made.take(claim("v-1", "data", storageClassName="local"))
     assert made.due(READY + 1000) == READY + 1000
-    assert decided(made.decide(READY + 1000))[:2] == [("bind", "ml/p-1", None), ("bind", "ml/p-2", None)]
+    assert {("bind", "ml/p-1", None), ("bind", "ml/p-2", None)} < set(decided(made.decide(READY + 1000)))
 
 
 def test_a_bind_that_the_shadow_had_ruled_out_diverges():
