@@ -133,7 +133,7 @@ class Records:
         why = ballot.why
         found = self.record("enqueue", ref, why=why)
         if why is not None:
-            found.helps = helps.of_quota(why, job.queue.name)
+            found.helps = helps.of_quota(why)
         return found
 
     def _bound(self, ref: JobRef, job: Job, into: list[Decision]) -> None:
@@ -164,7 +164,7 @@ class Records:
         if refusal is not None and refusal.report is not None:
             self._count(found, refusal.report, why)
         else:
-            found.helps = helps.of_quota(why, job.queue.name)
+            found.helps = helps.of_quota(why)
         held = sum(len(kept.tasks) for kept in self.session.kept if kept.job is job) if self.session.kept else 0
         if held:
             found.message += f"; {held} places are held for it, unbound, until the session ends"
@@ -190,7 +190,7 @@ class Records:
         if refusal.report is not None:
             self._count(found, refusal.report, refusal.why)
         else:
-            found.helps = helps.of_quota(refusal.why, job.queue.name)
+            found.helps = helps.of_quota(refusal.why)
         return found
 
     def _count(self, found: Decision, report: Report, why: Why) -> None:

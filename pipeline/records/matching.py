@@ -27,6 +27,8 @@ Obstacle = Literal["tainted", "unschedulable", "not_ready"]
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+UNSCHEDULABLE_TAINT: Final = (UNSCHEDULABLE, "", "NoSchedule")
+"""What a cordon stands for."""
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 """The label with its name, which every namespace has."""
 _NAME_FIELD: Final = "metadata.name"

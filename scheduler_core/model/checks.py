@@ -14,7 +14,8 @@ UNRESOLVABLE: Final = "UnschedulableAndUnresolvable"
 class Check(msgspec.Struct, frozen=True, gc=False):
     """A filter of nodes: its name and code as Volcano writes them, its text, and the reason it stands for.
 
-    `lifted` says of several nodes, in the past tense, how they would have to be to pass ("were not cordoned").
+    `lifted` says of several nodes, in the past tense, how they would have to be to pass ("were not cordoned"). `again` names
+    the check of a resource that says nothing else than this one where both fail.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     text: str
     reason: str
     lifted: str = ""
+    again: str = ""
 
 
 class Blocker(msgspec.Struct, frozen=True):

@@ -21,13 +21,17 @@ Bools = npt.NDArray[np.bool_]
 class LabelColumns:
     """The labels and hard taints of all rows. Masks of equal wishes are made once."""
 
-    def __init__(self, traits: Sequence[Traits], soft: Sequence[Taints]) -> None:
+    def __init__(self, traits: Sequence[Traits], soft: Sequence[Taints], usable: Bools, cordoned: Bools) -> None:
         self.traits = traits
         self._columns: dict[str, tuple[Ints, list[str]]] = {}
         self._wanted: dict[bytes, Bools] = {}
         self._unwanted: dict[bytes, Bools] = {}
         self._unwelcome: dict[bytes, Bools] = {}
+        self._unwelcome_further: dict[bytes, Bools] = {}
         self._hard = _Distinct([node.taints for node in traits])
+        self._further = _Distinct(
+            [_further(*each) for each in zip(traits, usable.tolist(), cordoned.tolist(), strict=True)]
+        )
         self._soft = _Distinct(soft)
 
     def column(self, key: str) -> tuple[Ints, list[str]]:
@@ -99,11 +103,14 @@ class LabelColumns:
         """Rows with a hard taint that these tolerations do not cover."""
         return self._hard.untolerated(tolerations) > 0
 
-    def unwelcome(self, wants: Wants) -> Bools:
-        """Rows with a hard taint that is not tolerated; the same array for equal wishes."""
-        found = self._unwelcome.get(wants.key)
+    def unwelcome(self, wants: Wants, *, further: bool) -> Bools:
+        """Rows with a hard taint that is not tolerated; the same array for equal wishes. `further`: one beyond those that
+        only repeat that the node is cordoned or not ready."""
+        known = self._unwelcome_further if further else self._unwelcome
+        found = known.get(wants.key)
         if found is None:
-            found = self._unwelcome[wants.key] = self.untolerated(wants.tolerations)
+            taints = self._further if further else self._hard
+            found = known[wants.key] = taints.untolerated(wants.tolerations) > 0
         return found
 
     def soft_untolerated(self, tolerations: Sequence[Toleration]) -> Ints:
@@ -118,6 +125,18 @@ class LabelColumns:
     def tainted(self) -> bool:
         """Whether any node has a hard taint."""
         return any(self._hard.sets)
+
+
+def _further(node: Traits, usable: bool, cordoned: bool) -> Taints:
+    """The hard taints of a node without those that its controllers give it because it is cordoned or not ready."""
+    if usable and not cordoned:
+        return node.taints
+    told = () if usable else (matching.NOT_READY, matching.UNREACHABLE)
+    return tuple(
+        taint
+        for taint in node.taints
+        if taint[0] not in told and not (cordoned and taint == matching.UNSCHEDULABLE_TAINT)
+    )
 
 
 class _Distinct:

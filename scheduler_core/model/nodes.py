@@ -44,7 +44,7 @@ class NodeTable:
         self.axis = axis
         self.names = [node.name for node in traits]
         self.rows = {name: row for row, name in enumerate(self.names)}
-        self.by_label = LabelColumns(traits, soft)
+        self.by_label = LabelColumns(traits, soft, usable, cordoned)
         self.usable = usable
         self.closed: Bools = ~usable
         self.usable_count = int(np.count_nonzero(usable))

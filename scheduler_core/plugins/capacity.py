@@ -90,7 +90,8 @@ class Capacity(Plugin):
         for name, charge in accounts.ledger_of(session.snapshot).of_queue.items():
             self.accounts[name].charge(charge)
         for account in self.accounts.values():
-            most = session.total.beyond(guaranteed).add(account.guarantee)
+            account.room = session.total.beyond(guaranteed).add(account.guarantee)
+            most = account.room.copy()
             if account.capability is not None:
                 most.at_most(_unlimited_where_unset(account.capability))
             account.real_capability = most
@@ -151,9 +152,9 @@ class Capacity(Plugin):
             return Why(reasons.NOT_ADMITTED, "queue_closed", message=what, plugin=self.name)
         return shut
 
-    def _over(self, account: Account, asked: Resource, future: Resource) -> Why | None:
+    def _over(self, account: Account, job: Job | None, asked: Resource, future: Resource) -> Why | None:
         return accounts.over_limit(
-            self.axis, account, asked, future, account.real_capability, plugin=self.name, quota=False
+            self.axis, account, job, asked, future, account.real_capability, plugin=self.name, quota=False
         )
 
     def allocatable(self, queue: Queue, task: Task) -> Why | None:
@@ -165,7 +166,7 @@ class Capacity(Plugin):
             held, most = each.allocated.values, each.real_capability.values
             for place, amount in task.cls.items:
                 if held[place] + amount > most[place] and place != PODS:
-                    return self._over(each, task.cls.request, each.allocated.copy().add(task.cls.request))
+                    return self._over(each, task.job, task.cls.request, each.allocated.copy().add(task.cls.request))
         return None
 
     def allocatable_together(self, queue: Queue, task: Task, most: int) -> int:
@@ -185,7 +186,7 @@ class Capacity(Plugin):
         account = self.accounts[queue.name]
         request = task.cls.request
         future = account.allocated.copy().add(request)
-        over = self._over(account, request, future)
+        over = self._over(account, task.job, request, future)
         if over is not None:
             return over
         if any(_below_deserved(each, request) for each in (account, *self._counting_ancestors(account))):
@@ -208,7 +209,7 @@ class Capacity(Plugin):
         account = self.accounts[job.queue.name]
         for each in account.line:
             future = job.min_resources.copy().add(each.allocated).add(each.inqueue).take(each.elastic)
-            over = self._over(each, job.min_resources, future)
+            over = self._over(each, job, job.min_resources, future)
             if over is not None:
                 return reject(over)
         return PERMIT

@@ -7,11 +7,13 @@ they have not taken.
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from pipeline.records import reasons
 from scheduler_core.model.jobs import Job
-from scheduler_core.model.why import Why
+from scheduler_core.model.resources import Resource
+from scheduler_core.model.why import Over, Why
 from scheduler_core.session import accounts, arguments
 from scheduler_core.session.combine import PERMIT, Vote, reject
 from scheduler_core.session.plugin import Plugin
@@ -29,7 +31,9 @@ class Overcommit(Plugin):
         self.axis = session.axis
         factor = arguments.number(self.arguments, ARGUMENT, DEFAULT_FACTOR)
         self.factor = DEFAULT_FACTOR if factor < 1 else factor
-        self.idle = session.total.scaled(self.factor).beyond(session.nodes.used)
+        self.used = session.nodes.used
+        self.most = session.total.scaled(self.factor)
+        self.idle = self.most.beyond(self.used)
         self.inqueue = accounts.ledger_of(session.snapshot).let_in()
 
     def job_enqueueable(self, job: Job) -> Vote:
@@ -41,15 +45,21 @@ class Overcommit(Plugin):
             return PERMIT
         worst = max(places, key=lambda place: (place > 1, -place))
         names = ", ".join(f"overused {self.axis.names[place]}" for place in places)
+        over = tuple(self._over(place, job.min_resources, future) for place in places)
         return reject(
             Why(
                 reasons.QUOTA, "cluster_enqueue_limit", self.axis.names[worst],
                 f"resource in cluster is overused: {names}", self.name,
                 asked=self.axis.whole(worst, job.min_resources.values[worst]),
                 used=self.axis.whole(worst, self.inqueue.values[worst]),
-                limit=self.axis.whole(worst, self.idle.values[worst]),
+                limit=self.axis.whole(worst, self.idle.values[worst]), over=over,
             )
         )  # fmt: skip
+
+    def _over(self, place: int, asked: Resource, future: Resource) -> Over:
+        whole, others = self.axis.whole, self.inqueue.values[place] + self.used.values[place]
+        over = math.ceil(future.values[place] + self.used.values[place] - self.most.values[place])
+        return Over(self.axis.names[place], whole(place, over), whole(place, asked.values[place]), whole(place, others))
 
     def job_enqueued(self, job: Job) -> None:
         if job.min_resources is not None:

@@ -4,6 +4,8 @@ The checks are those of the Kubernetes scheduler that Volcano asks, with its tex
 selector and required affinity, taints, host ports, other pods, spread. Of volumes only that a pod can have its own on no
 node is known (`PodFacts.volume_fault`), of devices nothing.
 A check whose code is unresolvable is not cured by evicting anybody. Each can be switched off by an argument.
+Controllers repeat a cordon, and that a node is not ready, as taints; a node that is refused for it is not refused for the
+taint as well.
 
 In Volcano it is this plugin that keeps, during a session, which pods are on which node: an evicted pod is gone at once, a
 promised one is there. So the table tracks pods only if the policy has this plugin. If an eviction is undone, the pod stays
@@ -32,7 +34,7 @@ from scheduler_core.session.session import Session
 
 POD_COUNT: Final = Check(
     "NodePodNumber", UNSCHEDULABLE, "node(s) pod number exceeded", reasons.INSUFFICIENT_RESOURCE,
-    "could hold one more pod",
+    "could hold one more pod", "NodeResourcesFit/pods",
 )  # fmt: skip
 CORDON: Final = Check(
     "NodeUnschedulable", UNRESOLVABLE, "node(s) were unschedulable", reasons.NODE_UNSCHEDULABLE, "were not cordoned"
@@ -71,7 +73,6 @@ NO_DOMAIN: Final = Check(
     "had the label that names the domain",
 )  # fmt: skip
 
-_UNSCHEDULABLE_TAINT: Final = (matching.UNSCHEDULABLE, "", "NoSchedule")
 _SWITCHES: Final = {
     "cordon": "predicate.NodeUnschedulableEnable",
     "affinity": "predicate.NodeAffinityEnable",
@@ -114,13 +115,13 @@ class Predicates(Plugin):
     def fixed_filters(self, cls: TaskClass) -> Iterable[tuple[Check, Bools]]:
         wants = cls.wants
         if self.on["cordon"] and self.any_cordoned:
-            tolerated = any(matching.tolerates(each, *_UNSCHEDULABLE_TAINT) for each in wants.tolerations)
+            tolerated = any(matching.tolerates(each, *matching.UNSCHEDULABLE_TAINT) for each in wants.tolerations)
             if not tolerated:
                 yield CORDON, self.table.cordoned
         if self.on["affinity"] and (wants.node_selector or wants.terms is not None):
             yield AFFINITY, self.table.by_label.unwanted(wants)
         if self.on["taint"] and self.table.by_label.tainted:
-            yield TAINT, self.table.by_label.unwelcome(wants)
+            yield TAINT, self.table.by_label.unwelcome(wants, further=self.on["cordon"])
 
     # --- other pods --------------------------------------------------------------------------------------------------
 

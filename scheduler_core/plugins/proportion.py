@@ -25,9 +25,11 @@ from scheduler_core.session.session import Session
 def real_capability(account: Account, total: Resource, guaranteed: Resource) -> Resource:
     """What the queue can have at most: the cluster without foreign guarantees, and its capability.
 
-    Cpu and memory of a capability that are not above zero are without limit.
+    Cpu and memory of a capability that are not above zero are without limit. What it is but for the capability becomes the
+    account's room.
     """
-    most = total.beyond(guaranteed).add(account.guarantee)
+    account.room = total.beyond(guaranteed).add(account.guarantee)
+    most = account.room.copy()
     if account.capability is not None:
         limit = account.capability.copy()
         for place in (CPU, MEMORY):
@@ -150,7 +152,14 @@ class Proportion(Plugin):
             if allocated[place] + amount > deserved[place] and place != PODS:
                 future = account.allocated.copy().add(task.cls.request)
                 return accounts.over_limit(
-                    self.axis, account, task.cls.request, future, account.deserved, plugin=self.name, quota=True
+                    self.axis,
+                    account,
+                    task.job,
+                    task.cls.request,
+                    future,
+                    account.deserved,
+                    plugin=self.name,
+                    quota=True,
                 )
         return None
 
@@ -177,7 +186,7 @@ class Proportion(Plugin):
         asked = job.min_resources
         future = asked.copy().add(account.allocated).add(account.inqueue).take(account.elastic)
         why = accounts.over_limit(
-            self.axis, account, asked, future, account.real_capability, plugin=self.name, quota=False
+            self.axis, account, job, asked, future, account.real_capability, plugin=self.name, quota=False
         )
         return PERMIT if why is None else reject(why)
 

@@ -7,12 +7,14 @@ jobs hold beyond their `minResources`. A refusal by quota can give way to anothe
 
 from __future__ import annotations
 
+import math
+
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
-from scheduler_core.model.resources import MEMORY, PODS, Axis, Items, Resource, largest_share
+from scheduler_core.model.resources import LEAST, MEMORY, PODS, Axis, Items, Resource, largest_share
 from scheduler_core.model.snapshot import Snapshot
-from scheduler_core.model.why import Why
+from scheduler_core.model.why import Bound, Over, Why
 
 Values = tuple[list[float], list[float], list[float], list[float]]
 """What jobs hold and wait for, and an account of a queue sums up: `request`, `allocated`, `elastic` and `inqueue`."""
@@ -21,14 +23,14 @@ Values = tuple[list[float], list[float], list[float], list[float]]
 class Account:
     """What one queue (and in a tree all below it) holds and waits for. `order` is its place among queues while its share stays.
 
-    `line` is the account and all above it, the root last, once the path is settled. `touched` says whether a session has
+    `room` is what it may have at most but for its own capability, `real_capability` the same with it. `line` is the account and all above it, the root last, once the path is settled. `touched` says whether a session has
     charged it since it was opened.
     """
 
     __slots__ = (
         "_opening", "allocated", "ancestors", "capability", "children", "deserved", "deserved_items", "deserves_nothing",
         "elastic", "guarantee", "in_numbers", "inqueue", "line", "order", "path", "queue", "real_capability", "request",
-        "share", "standing", "touched",
+        "room", "share", "standing", "touched",
     )  # fmt: skip
 
     def __init__(self, queue: Queue, axis: Axis) -> None:
@@ -40,7 +42,8 @@ class Account:
         self.guarantee = axis.empty() if queue.guarantee is None else queue.guarantee.copy()
         self.deserved = axis.empty() if queue.deserved is None else queue.deserved.copy()
         self.capability: Resource | None = None if queue.capability is None else queue.capability.copy()
-        self.real_capability = axis.empty()
+        self.room = axis.empty()
+        self.real_capability = self.room
         self.share = 0.0
         self.deserved_items: list[tuple[int, float]] = []
         self.deserves_nothing = self.deserved.is_empty()
@@ -305,8 +308,9 @@ def times_within(held: Resource, limit: Resource, items: Items, most: int) -> in
 
 
 def over_limit(
-    axis: Axis, account: Account, asked: Resource, future: Resource, limit: Resource, *, plugin: str, quota: bool
-) -> Why | None:
+    axis: Axis, account: Account, job: Job | None, asked: Resource, future: Resource, limit: Resource, *, plugin: str,
+    quota: bool,
+) -> Why | None:  # fmt: skip
     """The refusal if `future` is above `limit` in what is asked for, in Volcano's words.
 
     `quota` says that the limit is a share that moves with what others use; else it is the queue's own ceiling. What is
@@ -317,7 +321,9 @@ def over_limit(
         return None
     worst = max(places, key=lambda place: (asked.values[place] > limit.values[place], place > MEMORY, -place))
     never = asked.values[worst] > account.real_capability.values[worst]
-    names = ", ".join(f"insufficient {axis.names[place]}" for place in places)
+    names = ", ".join([f"insufficient {axis.names[place]}" for place in places])
+    own = None if job is None else job.allocated
+    over = tuple([_over(axis, account, place, (asked, future, limit), own, shared=quota) for place in places])
     return Why(
         reasons.QUOTA if quota and not never else reasons.QUEUE_LIMIT,
         "never_fits" if never else "queue_refused" if quota else "",
@@ -325,4 +331,31 @@ def over_limit(
         asked=axis.whole(worst, asked.values[worst]),
         used=axis.whole(worst, future.values[worst] - asked.values[worst]),
         limit=axis.whole(worst, limit.values[worst]),
+        queue=account.queue.name, over=over,
     )  # fmt: skip
+
+
+def _over(
+    axis: Axis, account: Account, place: int, amounts: tuple[Resource, Resource, Resource], own: Resource | None, *,
+    shared: bool,
+) -> Over:  # fmt: skip
+    """One resource of which (asked, future, limit) leave too little; what the job holds itself is no other's."""
+    asked, future, limit = (amount.values[place] for amount in amounts)
+    others = future - asked - (0 if own is None else own.values[place])
+    over = math.ceil(future - limit)
+    bound = _bound(account, place, limit, limit + over, shared=shared)
+    whole = axis.whole
+    return Over(axis.names[place], whole(place, over), whole(place, asked), whole(place, others), bound)
+
+
+def _bound(account: Account, place: int, limit: float, needed: float, *, shared: bool) -> Bound:
+    """What makes a limit of a queue; empty where raising that to what is needed would meet another limit."""
+    most, room, capability = account.real_capability.values[place], account.room.values[place], account.capability
+    if most - limit >= LEAST:
+        return "deserved" if most >= needed else ""
+    if room - most >= LEAST:
+        return "" if room < needed else "capability, shared" if shared else "capability"
+    if account.ancestors:
+        return "above"
+    capped = capability is not None and capability.has(place) and 0 < capability.values[place] < needed
+    return "" if capped else "nodes, shared" if shared else "nodes"

@@ -153,6 +153,12 @@ class Codes:
             found = self._checks_of[code] = (*short, *other)
         return found
 
+    def obstacles(self, code: int) -> tuple[Check, ...]:
+        """The checks in a code, each obstacle once: those that another of them says again are left out."""
+        failed = self.failed(code)
+        again = {check.again for check in failed if check.again}
+        return tuple([check for check in failed if check.name not in again]) if again else failed
+
     def reasons(self, code: int) -> frozenset[str]:
         """What the checks in a code stand for."""
         found = self._reasons_of.get(code)

@@ -7,6 +7,7 @@ change opens any node, the set of checks that most nodes with the fewest failure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,12 +15,15 @@ from pipeline.records import matching, reasons
 from scheduler_core.model.checks import Blocker, Check
 from scheduler_core.model.labels import Taints
 from scheduler_core.model.refusal import Report
-from scheduler_core.model.resources import MEMORY, Axis
+from scheduler_core.model.resources import Axis
 from scheduler_core.model.tasks import TaskClass
-from scheduler_core.model.why import Why
+from scheduler_core.model.why import Bound, Why
 from scheduler_core.session.codes import FITS, Codes
 
 _MOST: Final = 3
+_IN_BYTES: Final = ("memory", "ephemeral-storage")
+_NOISE: Final = 1e-6
+"""What shares that were divided may be off."""
 
 
 def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tuple[str, ...]:
@@ -76,37 +80,62 @@ def _together(report: Report, codes: Codes) -> tuple[str, ...]:
     refused = [(code, nodes) for code, nodes in report.counts if code != FITS]
     if not refused:
         return ()
-    code, nodes = min(refused, key=lambda pair: (len(codes.failed(pair[0])), -pair[1]))
-    checks = " and ".join(check.text for check in codes.failed(code))
+    code, nodes = min(refused, key=lambda pair: (len(codes.obstacles(pair[0])), -pair[1]))
+    checks = " and ".join(check.text for check in codes.obstacles(code))
     return (f"no single change makes it fit; {nodes} of {report.total} nodes come nearest and fail only: {checks}",)
 
 
-def of_quota(why: Why, queue: str) -> tuple[str, ...]:
-    """What would lift a refusal by quota, where its numbers are known."""
-    if why.asked is None or why.used is None or why.limit is None:
+def of_quota(why: Why) -> tuple[str, ...]:
+    """What would lift a refusal by quota: each sentence by itself is enough.
+
+    Room is freed by others than the job; a limit is raised where one and the same makes it for all that is short.
+    """
+    if not why.over:
         return ()
-    over = why.used + why.asked - why.limit
-    if over <= 0:
-        return ()
-    if why.detail == "never_fits":
-        return (f"ask for {_plain(why.asked - why.limit)} {why.resource} less, or raise the limit of {queue}",)
-    freed = f"{_plain(over)} {why.resource} were freed in {queue}"
-    return (f"it would be let in if {freed}, or if the limit were raised by that much",)
+    much = " and ".join([f"{_in_words(each.resource, each.over)} {each.resource}" for each in why.over])
+    found = []
+    if all(each.others >= each.over for each in why.over):
+        found.append(f"it would be let in if {much} were freed in {why.queue or 'the cluster'}")
+    if all(each.asked > each.over for each in why.over):
+        found.append(f"it would be let in if it asked for {much} less")
+    bounds = {each.bound for each in why.over}
+    if len(bounds) == 1:
+        raised = _RAISED[bounds.pop()]
+        found += [raised.format(queue=why.queue, much=much)] if raised else []
+    return tuple(found)
+
+
+_RAISED: Final[dict[Bound, str]] = {
+    "capability": "it would be let in if the capability of {queue} were raised by {much}",
+    "capability, shared": "it would be let in if the capability of {queue} were raised by {much} and other queues left it that",
+    "above": "it would be let in if the queues above {queue} left it {much} more",
+    "nodes": "it would be let in if the nodes that are ready had {much} more",
+    "nodes, shared": "it would be let in if the nodes that are ready had {much} more and other queues left it that",
+    "deserved": "it would be let in if {queue} deserved {much} more",
+    "": "",
+}
 
 
 def amount(axis: Axis, place: int, value: float) -> str:
-    """An amount as people write it."""
-    if place == MEMORY:
-        return _bytes(value)
-    return _plain(axis.whole(place, value))
+    """An amount as people write it, in three digits and rounded up: so much less would not do."""
+    return _in_words(axis.names[place], axis.whole(place, value))
+
+
+def _in_words(resource: str, whole: float) -> str:
+    return _bytes(whole) if resource in _IN_BYTES or resource.startswith("hugepages-") else _plain(whole)
 
 
 def _plain(value: float) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+    return _thousandths(math.ceil(value * 1000 - _NOISE))
 
 
 def _bytes(value: float) -> str:
+    whole = math.ceil(value - _NOISE)
     for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)):
-        if value >= size:
-            return f"{_plain(value / size)}{unit}"
-    return f"{_plain(value)} bytes"
+        if whole >= size:
+            return f"{_thousandths(-(-whole * 1000 // size))}{unit}"
+    return f"{whole} bytes"
+
+
+def _thousandths(number: int) -> str:
+    return f"{number / 1000:.3f}".rstrip("0").rstrip(".")

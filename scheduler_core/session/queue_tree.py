@@ -73,7 +73,7 @@ def _crown(root: Account, total: Resource) -> None:
             if total.has(place):
                 capability.set(place, _MOST_OF_OTHERS)
     root.capability = capability
-    root.real_capability = capability.copy()
+    root.real_capability = root.room = capability.copy()
 
 
 def _share_out(root: Account) -> None:
@@ -91,8 +91,8 @@ def _share_out(root: Account) -> None:
             account.guarantee, account.deserved = guaranteed, deserved
         for child in account.children:
             assert child.capability is not None
-            most = account.real_capability.beyond(guaranteed).add(child.guarantee)
-            child.real_capability = most.at_most(child.capability)
+            child.room = account.real_capability.beyond(guaranteed).add(child.guarantee)
+            child.real_capability = child.room.copy().at_most(child.capability)
         below += account.children
 
 

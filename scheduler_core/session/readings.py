@@ -27,12 +27,12 @@ _BLOCKING: Final = frozenset(_OBSTACLES)
 
 
 class Alone:
-    """A check that alone keeps so many nodes shut: the code that says so, and the place of the resource, or -1."""
+    """A check that alone keeps so many nodes shut: the codes that say so, and the place of the resource, or -1."""
 
-    __slots__ = ("check", "code", "nodes", "place")
+    __slots__ = ("check", "codes", "nodes", "place")
 
-    def __init__(self, code: int, nodes: int, check: Check, place: int) -> None:
-        self.code = code
+    def __init__(self, codes: list[int], nodes: int, check: Check, place: int) -> None:
+        self.codes = codes
         self.nodes = nodes
         self.check = check
         self.place = place
@@ -71,13 +71,19 @@ def read(meaning: Codes, counts: Counts) -> Reading:
 
 
 def _alone(meaning: Codes, counts: Counts) -> list[Alone]:
-    found = []
+    found: dict[Check, Alone] = {}
     for code, nodes in counts:
-        failed = meaning.failed(code)
-        if len(failed) == 1:
-            places = meaning.places(code)
-            found.append(Alone(code, nodes, failed[0], places[0] if places else -1))
-    return found
+        obstacles = meaning.obstacles(code)
+        if len(obstacles) == 1:
+            check = obstacles[0]
+            known = found.get(check)
+            if known is None:
+                places = meaning.places(code) if check is meaning.failed(code)[0] else ()
+                found[check] = Alone([code], nodes, check, places[0] if places else -1)
+            else:  # once by itself, and once with what says it again
+                known.codes.append(code)
+                known.nodes += nodes
+    return list(found.values())
 
 
 def _easiest(meaning: Codes, wanted: list[tuple[int, int]]) -> str:

@@ -227,12 +227,21 @@ def _blockers(judge: Judge, tally: Tally, alone: Sequence[Alone]) -> tuple[Block
     """Every check that is alone on some node, the smallest change first."""
     found: list[tuple[float, int, str, int, Blocker]] = []
     for each in alone:
-        at = (tally.codes == np.uint64(each.code)).nonzero()[0]
+        at = _with(tally, each.codes)
         blocker = _rule(judge, tally, each, at) if each.place < 0 else _shortage(judge, tally, each, at)
         found.append((blocker.size, -each.nodes, each.check.name, len(found), blocker))
     if len(found) > 1:
         found.sort()
     return tuple([blocker for _, _, _, _, blocker in found])
+
+
+def _with(tally: Tally, codes: Sequence[int]) -> Ints:
+    """The lines that have one of these codes."""
+    if len(codes) == 1:
+        found: Bools = tally.codes == np.uint64(codes[0])
+    else:
+        found = np.isin(tally.codes, np.array(codes, dtype=np.uint64))
+    return found.nonzero()[0]
 
 
 def _rule(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:

@@ -31,7 +31,7 @@ def of_job(session: Session, job: Job) -> Why | None:
     if len(gated) == len(waiting):
         return Why(reasons.NOT_ADMITTED, "gated", message=f"{len(gated)} tasks wait behind a scheduling gate")
     if not session.nodes.usable_count:
-        return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
+        return _no_node(len(session.nodes))
     if job.why is not None and not job.refusals:
         return job.why
     refused = _first(session, job, waiting)
@@ -43,6 +43,14 @@ def of_job(session: Session, job: Job) -> Why | None:
     if job.is_pending:
         return Why(reasons.SCHEDULER_BACKLOG, "not_enqueued", message="it was not let into its queue yet")
     return Why(reasons.SCHEDULER_BACKLOG, "not_tried", message="no action of this session came to it")
+
+
+def _no_node(closed: int) -> Why:
+    """Why nothing was looked at: there are no nodes, or so many and none of them ready."""
+    if not closed:
+        return Why(reasons.INSUFFICIENT_RESOURCE, message="there is no node to look at")
+    are = "1 node is there, and it is not" if closed == 1 else f"{closed} nodes are there, and none of them is"
+    return Why(reasons.NODE_NOT_READY, message=f"{are} ready")
 
 
 def _too_few(job: Job) -> bool:

@@ -74,7 +74,10 @@ def test_the_queue_that_refuses_is_told_with_what_would_let_it_pass():
     waiting = group("train", phase="Pending", min_resources={"nvidia.com/gpu": 3})
     found = sees("train", [node("n1", 8)], [waiting], [pod("p", "train", 3)], policy=policy, queue=queue)
     assert found.sentence == "It waits because it asks for more nvidia.com/gpu than q can ever give."
-    assert found.helps == ["ask for 1 nvidia.com/gpu less, or raise the limit of q"]
+    assert found.helps == [
+        "it would be let in if it asked for 1 nvidia.com/gpu less",
+        "it would be let in if the capability of q were raised by 1 nvidia.com/gpu",
+    ]
     assert (found.kind, found.more) == ("enqueue", "queue resource quota insufficient: insufficient nvidia.com/gpu")
 
 

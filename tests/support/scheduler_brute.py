@@ -62,8 +62,9 @@ class Brute:
         """Checks that are the only one that some nodes fail."""
         by_check: dict[Failed, dict[str, int]] = {}
         for name, failed in self.failures(uid, places).items():
-            if len(failed) == 1:
-                (check,) = failed
+            obstacles = each_once(failed)
+            if len(obstacles) == 1:
+                (check,) = obstacles
                 resource = check[0].partition("/")[2] if check[0].startswith("NodeResourcesFit/") else ""
                 short = self.missing(uid, name, resource, places) if resource else 0
                 by_check.setdefault(check, {})[name] = short
@@ -89,7 +90,10 @@ class Brute:
             yield "NodeUnschedulable", "node_unschedulable", ""
         if not wants(pod, node):
             yield "NodeAffinity", "node_affinity", ""
-        if any(not tolerates(pod, taint) for taint in node.taints if taint[2] in ("NoSchedule", "NoExecute")):
+        taints = [
+            taint for taint in node.taints if taint[2] in ("NoSchedule", "NoExecute") and not repeats(node, taint)
+        ]
+        if any(not tolerates(pod, taint) for taint in taints):
             yield "TaintToleration", "untolerated_taint", ""
         if any(collide(mine, theirs) for other in here for mine in pod.ports for theirs in other.ports):
             yield "NodePorts", "port_conflict", ""
@@ -150,6 +154,12 @@ class Brute:
                 yield "PodTopologySpread", "topology_spread", "skew"
 
 
+def each_once(failed: frozenset[Failed]) -> frozenset[Failed]:
+    """Without the want of a pod's place where the number of pods says the same."""
+    names = {name for name, _, _ in failed}
+    return frozenset(each for each in failed if each[0] != "NodeResourcesFit/pods" or "NodePodNumber" not in names)
+
+
 def by_sets(failures: Mapping[str, frozenset[Failed]]) -> Counter[tuple[str, ...]]:
     """Nodes by the names of the checks they fail, sorted; a name stands as often as checks of it fail."""
     return Counter(tuple(sorted(name for name, _, _ in failed)) for failed in failures.values())
@@ -201,6 +211,13 @@ def amount(name: str, value: object) -> int:
 
 
 # labels, taints, ports
+
+
+def repeats(node: Any, taint: tuple[str, str, str]) -> bool:
+    """Whether a taint only says again that the node is cordoned or not ready."""
+    lost = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+    cordon = ("node.kubernetes.io/unschedulable", "", "NoSchedule")
+    return (not node.ready and taint[0] in lost) or (node.unschedulable and taint == cordon)
 
 
 def tolerates(pod: Any, taint: tuple[str, str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from pipeline.records import matching
 from pipeline.records.shapes.pod import (
     Affinity,
     LabelExpression,
@@ -99,7 +100,8 @@ def world(r, *, nodes=5, jobs=6, relations=False):
 
 
 def node(r, at, picky):
-    return f.NodeFacts(
+    """Every second one has the taints that controllers give to a node which is cordoned or not ready."""
+    made = f.NodeFacts(
         name=f"n{at}",
         allocatable={
             "cpu": r.choice(["2", "4", "7500m"] if picky == 1 else ["4", "8", "16"]),
@@ -116,6 +118,12 @@ def node(r, at, picky):
         ready=r.random() > 0.1 * picky,
         rack=r.choice(["r1", "r2"]),
     )
+    repeated = ((CORDON,) if made.unschedulable else ()) + (LOST if not made.ready else ())
+    return msgspec.structs.replace(made, taints=(*made.taints, *repeated)) if at % 2 else made
+
+
+CORDON = matching.UNSCHEDULABLE_TAINT
+LOST = tuple((matching.NOT_READY, "", effect) for effect in ("NoSchedule", "NoExecute"))
 
 
 def taint(r):

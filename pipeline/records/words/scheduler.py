@@ -126,6 +126,8 @@ def _inner(lang: str, key: str, value: str) -> str:
         what, _, about = value.partition(" (")
         told = known.get(re.sub("^was ", "were ", what))
         return value if told is None else f"{told}（{about.removesuffix(')')}）" if about else told
+    if key == "much":
+        return str(LANGUAGES[lang].LISTS["names"]).join(value.split(" and "))
     if key == "checks":
         return str(LANGUAGES[lang].LISTS["names"]).join(_check(known, each) for each in value.split(" and "))
     return value

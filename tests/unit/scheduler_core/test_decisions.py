@@ -132,7 +132,10 @@ def test_a_job_that_is_not_let_in_has_the_refusal_with_its_numbers_and_nothing_e
     assert [each.kind for each in found] == ["enqueue", "close"]
     assert (found[0].reason, found[0].detail, found[0].resource) == (reasons.QUEUE_LIMIT, "never_fits", "cpu")
     assert found[0].message == "queue resource quota insufficient: insufficient cpu"
-    assert found[0].helps == ("ask for 1 cpu less, or raise the limit of q",)
+    assert found[0].helps == (
+        "it would be let in if it asked for 1 cpu less",
+        "it would be let in if the capability of q were raised by 1 cpu",
+    )
 
 
 def test_a_job_that_is_let_in_has_no_reason_any_more():
@@ -147,7 +150,10 @@ def test_the_cluster_wide_limit_of_waiting_jobs_is_a_quota():
     refused = records([node("n1")], groups, [], policy)[1]
     assert (refused.reason, refused.detail, refused.resource) == (reasons.QUOTA, "cluster_enqueue_limit", "cpu")
     assert refused.message == "resource in cluster is overused: overused cpu"
-    assert refused.helps == ("it would be let in if 1.2 cpu were freed in q, or if the limit were raised by that much",)
+    assert refused.helps == (
+        "it would be let in if 1.2 cpu were freed in the cluster",
+        "it would be let in if it asked for 1.2 cpu less",
+    )
 
 
 def test_a_queue_that_uses_what_it_deserves_is_a_quota_and_a_closed_one_is_not_admitted():

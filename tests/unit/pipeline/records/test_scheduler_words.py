@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import typing
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from pipeline.records.decisions import FailureSet
 from pipeline.records.words import en, scheduler, zh
 from scheduler_core.model.checks import Blocker, Check
 from scheduler_core.model.refusal import Report
-from scheduler_core.model.why import Why
+from scheduler_core.model.why import Bound, Over, Why
 from scheduler_core.plugins import predicates
 from scheduler_core.session import codes, helps
 
@@ -91,11 +92,13 @@ def test_checks_that_keep_nodes_shut_together_are_told_in_chinese():
     assert "20 个节点中有 7 个" in known("zh", text) and "nvidia.com/gpu 不足" in scheduler.said("zh", text)
 
 
-def test_a_refusal_by_quota_is_told_in_chinese():
-    for detail in ("", "never_fits"):
-        why = Why(reasons.QUOTA, detail, "nvidia.com/gpu", asked=8, used=12, limit=7 if detail else 16)
-        (text,) = helps.of_quota(why, "team-a")
-        assert "team-a" in known("zh", text)
+@pytest.mark.parametrize(("queue", "bound"), [("", ""), *(("team-a", each) for each in typing.get_args(Bound))])
+def test_a_refusal_by_quota_is_told_in_chinese(queue, bound):
+    over = (Over("nvidia.com/gpu", 4, 8, 12, bound), Over("memory", 2**30, 2**31, 2**33, bound))
+    freed, less, *raised = helps.of_quota(Why(reasons.QUOTA, queue=queue, over=over))
+    for text in (freed, less, *raised):
+        assert "4 nvidia.com/gpu、1Gi memory" in known("zh", text)
+    assert (queue or "集群") in scheduler.said("zh", freed) and len(raised) == bool(bound)
 
 
 def test_english_and_what_nobody_knows_are_given_as_they_are():

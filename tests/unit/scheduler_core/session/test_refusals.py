@@ -8,8 +8,18 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from pipeline.records import reasons
-from pipeline.records.shapes.pod import Affinity, LabelSelector, PodAffinity, PodAffinityTerm, Toleration
+from pipeline.records import matching, reasons
+from pipeline.records.shapes.pod import (
+    Affinity,
+    LabelExpression,
+    LabelSelector,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    PodAffinity,
+    PodAffinityTerm,
+    Toleration,
+)
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
 from scheduler_core.model import status
@@ -152,6 +162,68 @@ def test_who_only_looks_on_changes_no_decision(hundred):
         facts = cluster(seed)
         one, other = (scheduling.run(facts, policy, 10**10, KNOWN) for policy in (WITNESSED, plain))
         assert decisions.of_session(one, "simulate") == decisions.of_session(other, "simulate"), seed
+
+
+CORDON = matching.UNSCHEDULABLE_TAINT
+
+
+@pytest.mark.parametrize(("node", "reason", "checks", "help_"), [
+    ({"unschedulable": True, "taints": (CORDON,)}, "node_unschedulable", ("NodeUnschedulable",), "was not cordoned"),
+    ({"ready": False, "taints": worlds.LOST}, "node_not_ready", ("NodeNotReady",), "was ready"),
+    ({"unschedulable": True, "taints": (CORDON, ("k", "", "NoSchedule"))}, "untolerated_taint",
+     ("NodeUnschedulable", "TaintToleration"), "no single change makes it fit"),
+    ({"taints": (CORDON,)}, "untolerated_taint", ("TaintToleration",), "had no taint"),
+])  # fmt: skip
+def test_a_cordon_or_a_lost_node_counts_once_though_controllers_repeat_it_as_a_taint(node, reason, checks, help_):
+    nodes = (f.NodeFacts(name="n", allocatable={"cpu": 4, "pods": 9}, **node),)
+    nodes += (f.NodeFacts(name="other", allocatable={"cpu": 4, "pods": 9}, labels={"far": "away"}, unschedulable=True),)
+    found = record_of(*nodes, affinity=NOT_FAR)
+    mine = next(each.filters for each in found.failure_sets if "NodeAffinity" not in each.filters)
+    assert (found.reason, mine) == (reason, checks)
+    assert any(help_ in each for each in found.helps)
+
+
+def test_with_the_check_of_cordons_off_their_taint_keeps_pods_away():
+    node = f.NodeFacts(name="n", allocatable={"cpu": 4, "pods": 9}, unschedulable=True, taints=(CORDON,))
+    off = worlds.policy(
+        ("gang", "predicates"), actions=("allocate",), predicates={"predicate.NodeUnschedulableEnable": "false"}
+    )
+    found = record_of(node, policy=off)
+    assert [each.filters for each in found.failure_sets] == [("TaintToleration",)]
+
+
+def test_a_node_that_is_full_of_pods_is_one_change_away():
+    full = f.NodeFacts(name="n", allocatable={"cpu": 4, "pods": 1})
+    found = record_of(full, running=[holder("n", {"cpu": 1})])
+    assert found.helps == ("it would fit on node n if the node could hold one more pod",)
+
+
+def test_an_amount_that_would_help_is_rounded_up():
+    node = f.NodeFacts(name="n", allocatable={"memory": 2**30, "pods": 9})
+    found = record_of(node, request={"memory": 3 * 2**30 + 1})
+    assert found.helps[0].startswith("it would fit on node n if 2.001Gi more memory were free there")
+
+
+NOT_FAR = Affinity(NodeAffinity(NodeSelector([NodeSelectorTerm([LabelExpression("far", "DoesNotExist")])])))
+
+
+def record_of(
+    *nodes, policy=worlds.policy(("gang", "predicates"), actions=("allocate",)), running=(), request=None, **pod
+):
+    """What is told of the one task that waits."""
+    facts = f.ClusterFacts(
+        nodes=nodes, queues=(f.QueueFacts(name="q"),),
+        groups=(f.GroupFacts(namespace="ns", name="j", queue="q", min_member=1, phase="Inqueue"),),
+        pods=(
+            *running,
+            f.PodFacts(
+                uid="w", namespace="ns", name="w", group="ns/j", containers=(f.ContainerFacts(request or {"cpu": 1}),),
+                **pod,
+            ),
+        ),
+    )  # fmt: skip
+    session = scheduling.run(facts, policy, 0, plugins.ALL)
+    return next(each for each in decisions.of_session(session, "simulate") if each.task == "ns/w")
 
 
 def one_node(**node):
