@@ -16,6 +16,7 @@ from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
 from pipeline.records.envelope import Record
 from pipeline.telemetry import catalogue, logs
+from scheduler_core.model.policy import Policy
 from scheduler_core.settings import Settings
 from scheduler_core.shadow import building
 from scheduler_core.shadow.runner import BUDGET_S, PATIENCE_S, READER, Runner, Turn
@@ -56,6 +57,7 @@ class Scheduler:
         self._loop = Loop(self.name, self._run, stale_after_s=_STALE_S)
         self._alone = alone
         self._own: LogWriter | None = None
+        self._policy: Policy | None = None
         self._steps = steps.of(places.records)
         self._trouble = ""
         self._sessions = self._skipped = self._passed_over = 0
@@ -64,7 +66,7 @@ class Scheduler:
 
     def start(self) -> None:
         """Raises UserError for a policy that cannot be used; alone also for a log that is not there, or has a writer."""
-        building.machine(self._settings, self._cluster)
+        self._policy = building.policy_of(self._settings)
         if self._alone:
             self._own = _open(self._places.records, self._cluster)
         self._steps.join(self.name)
@@ -98,9 +100,10 @@ class Scheduler:
             loop.beat()
 
     def _turns(self, loop: Loop) -> None:
-        """Turns until it is told to stop. After an error everything begins again from the last snapshot."""
+        """Turns until it is told to stop. After an error everything begins again from the last snapshot, by the policy of the
+        start: its file may be half written by now, or gone."""
         self._await_writer(loop)
-        machine = building.machine(self._settings, self._cluster)
+        machine = building.machine(self._settings, self._cluster, self._policy)
         with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
             while not loop.stopping.is_set():
                 question = self._steps.asked

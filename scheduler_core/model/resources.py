@@ -10,6 +10,7 @@ Cpu and memory are always there. Of the others it matters whether they were name
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -47,6 +48,11 @@ class Axis:
     def account(self) -> Resource:
         """Nothing of anything, every resource named: what is held or asked, to be added to."""
         return Resource([0] * len(self.names), self.all_named)
+
+    def counted(self, place: int, amount: float) -> int:
+        """An amount rounded up to one that can be asked for or freed: a thousandth of a core, a byte, a pod, a device."""
+        step = 1 if place <= PODS or "/" not in self.names[place] else 1000
+        return math.ceil(amount / step) * step
 
     def whole(self, place: int, amount: float) -> float:
         """An amount in the unit people use: cores, bytes, devices."""

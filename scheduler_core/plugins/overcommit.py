@@ -7,7 +7,6 @@ they have not taken.
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from pipeline.records import reasons
@@ -58,7 +57,7 @@ class Overcommit(Plugin):
 
     def _over(self, place: int, asked: Resource, future: Resource) -> Over:
         whole, others = self.axis.whole, self.inqueue.values[place] + self.used.values[place]
-        over = math.ceil(future.values[place] + self.used.values[place] - self.most.values[place])
+        over = self.axis.counted(place, future.values[place] + self.used.values[place] - self.most.values[place])
         return Over(self.axis.names[place], whole(place, over), whole(place, asked.values[place]), whole(place, others))
 
     def job_enqueued(self, job: Job) -> None:

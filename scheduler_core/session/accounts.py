@@ -7,8 +7,6 @@ jobs hold beyond their `minResources`. A refusal by quota can give way to anothe
 
 from __future__ import annotations
 
-import math
-
 from pipeline.records import reasons
 from scheduler_core.model import status
 from scheduler_core.model.jobs import INQUEUE, RUNNING, Job, Queue
@@ -342,7 +340,7 @@ def _over(
     """One resource of which (asked, future, limit) leave too little; what the job holds itself is no other's."""
     asked, future, limit = (amount.values[place] for amount in amounts)
     others = future - asked - (0 if own is None else own.values[place])
-    over = math.ceil(future - limit)
+    over = axis.counted(place, future - limit)
     bound = _bound(account, place, limit, limit + over, shared=shared)
     whole = axis.whole
     return Over(axis.names[place], whole(place, over), whole(place, asked), whole(place, others), bound)

@@ -19,17 +19,22 @@ from scheduler_core.shadow.volcano import Volcano
 log = logs.get(__name__)
 
 
-def machine(settings: Settings, cluster: str) -> Machine:
-    """A machine that has seen nothing. Raises UserError for a policy that cannot be used."""
+def policy_of(settings: Settings) -> Policy:
+    """The policy as its file has it now, Volcano's own without one. Raises UserError for one that cannot be used."""
+    return _read(settings.policy) if settings.policy is not None else tiers.default(plugins.known())
+
+
+def machine(settings: Settings, cluster: str, policy: Policy | None = None) -> Machine:
+    """A machine that has seen nothing; without a policy by that of the settings. Raises UserError as `policy_of`."""
     known = plugins.known()
-    policy = _policy(settings.policy) if settings.policy is not None else tiers.default(known)
+    policy = policy or policy_of(settings)
     volcano = Volcano(policy, known)
     deciders: list[Decider] = [volcano, Others()]
     book = Book(volcano, settings.pool_labels) if settings.figures else None
     return Machine(Mirror(cluster, settings.volcano_schedulers), deciders, policy.name, book)
 
 
-def _policy(path: Path) -> Policy:
+def _read(path: Path) -> Policy:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -163,6 +163,29 @@ def test_a_policy_that_cannot_be_used_is_an_error_at_the_start(tmp_path):
             app.stage(loaded(tmp_path, **{"scheduler.policy": str(tmp_path / "none.conf")})).start()
 
 
+def test_a_policy_whose_file_is_gone_later_stays_in_force_also_after_trouble_with_the_log(tmp_path, monkeypatch):
+    log, policy = tmp_path / "spool" / "records", tmp_path / "policy.conf"
+    policy.write_text('actions: "allocate"\ntiers: [{plugins: [{name: gang}, {name: predicates}]}]\n')
+    refused, real = threading.Event(), app.LogWriter.sync
+    monkeypatch.setattr(app, "_RETRY_S", 0.01)
+
+    def sync(writer: LogWriter) -> None:
+        if threading.current_thread().name == "scheduler" and not refused.is_set():
+            policy.unlink()
+            refused.set()
+            raise Transient("the log takes nothing")
+        real(writer)
+
+    with LogWriter(log, options=OPTIONS) as writer:
+        fill(writer)
+        monkeypatch.setattr(app.LogWriter, "sync", sync)
+        stage = app.stage(loaded(tmp_path, **{"scheduler.policy": str(policy)}))
+        stage.start()
+        poll("it has decided", lambda: refused.is_set() and "close" in decided(log))
+        assert [check.ok for check in stage.checks()] == [True, True]
+        stage.stop(60.0)
+
+
 def test_a_session_of_minutes_is_slow_and_not_dead(tmp_path, monkeypatch):
     log = tmp_path / "spool" / "records"
     with LogWriter(log, options=OPTIONS) as writer:

@@ -263,6 +263,16 @@ def test_a_gang_is_not_told_to_free_what_only_its_own_tasks_take():
     assert found.helps == ("it would be let in if the nodes that are ready had 1 cpu more",)
 
 
+def test_a_device_is_freed_whole():
+    nodes = (make.node("n", 8, more={worlds.GPU: 4}),)
+    groups = (make.group("w", phase="Pending", min_resources={worlds.GPU: 3}), make.group("r", phase="Running"))
+    pods = (make.pod("r", "r", 1, on="n", more={worlds.GPU: 3}),)
+    session = scheduling.run(f.ClusterFacts(nodes=nodes, queues=(make.queue(),), groups=groups, pods=pods), QUOTAS["overcommit"],
+                             0, plugins.ALL)  # fmt: skip
+    found = next(each for each in decisions.of_session(session, "simulate") if each.reason)
+    assert found.helps[0] == "it would be let in if 2 nvidia.com/gpu were freed in the cluster"
+
+
 def test_a_limit_of_a_parent_is_not_told_as_the_leafs():
     queues = (
         make.queue("root"), make.queue("team", parent="root", capability={"cpu": 2}), make.queue("q", parent="team"),
