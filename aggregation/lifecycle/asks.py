@@ -22,18 +22,21 @@ def of_amounts(amounts: Mapping[str, Quantity] | None) -> Asks:
 
 
 def of_pod(spec: PodSpec | Wish | None) -> Asks:
-    """As the scheduler adds up: containers and sidecars together, or the largest init container, plus overhead."""
+    """As the scheduler adds up: containers and sidecars together, or the largest init container with the sidecars before it,
+    plus overhead."""
     if spec is None:
         return Asks()
     inits = spec.init_containers
     if not inits:
         return _sum(spec.containers or ()) + of_amounts(spec.overhead)
-    sidecars = [one for one in inits if one.restart_policy == "Always"]
-    steady = _sum((*(spec.containers or ()), *sidecars))
+    beside = starting = NO_ASKS
     for one in inits:
-        if one.restart_policy != "Always":
-            steady = larger(steady, _of_container(one))
-    return steady + of_amounts(spec.overhead)
+        asked = _of_container(one) + beside
+        if one.restart_policy == "Always":
+            beside = asked
+        else:
+            starting = larger(starting, asked)
+    return larger(_sum(spec.containers or ()) + beside, starting) + of_amounts(spec.overhead)
 
 
 def of_template(template: PodTemplate | None, count: int) -> Asks:

@@ -6,11 +6,13 @@ Two objects with equal facts are the same to a session, so a change of a status 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 import msgspec
 
-from pipeline.records import keys
+from pipeline.records import keys, quantity
 from pipeline.records.jobs import JobRef
+from pipeline.records.quantity import Quantity
 from pipeline.records.shapes.base import Container, Meta
 from pipeline.records.shapes.claim import PersistentVolumeClaim
 from pipeline.records.shapes.cluster import PriorityClass
@@ -156,9 +158,7 @@ def pod(shape: Pod, job: JobRef | None) -> PodSeen:
         deleting=meta.deletion_timestamp is not None,
         victim=meta.deletion_timestamp is not None and _preempted(shape),
         containers=tuple(ContainerFacts(_requests(each)) for each in _staying(spec.containers, spec.init_containers)),
-        init_containers=tuple(
-            ContainerFacts(_requests(each)) for each in spec.init_containers or () if not _stays(each)
-        ),
+        init_containers=tuple(_starting(spec.init_containers or ())),
         overhead=spec.overhead or None,
         labels=meta.labels or {},
         annotations=notes,
@@ -219,6 +219,36 @@ def _staying(containers: list[Container] | None, init: list[Container] | None) -
     """All that run at the same time: containers, and sidecars."""
     yield from containers or ()
     yield from (each for each in init or () if _stays(each))
+
+
+def _starting(init: Iterable[Container]) -> Iterable[ContainerFacts]:
+    """The init containers that end, one after the other: each with the sidecars that were started before it."""
+    beside: list[Quantities] = []
+    for each in init:
+        if _stays(each):
+            beside.append(_requests(each))
+        else:
+            yield ContainerFacts(_together([*beside, _requests(each)]))
+
+
+def _together(lists: list[Quantities]) -> Quantities:
+    """What containers ask for that run at the same time. What cannot be read adds nothing."""
+    found: dict[str, Quantity] = {}
+    for each in lists:
+        for name, value in each.items():
+            found[name] = _sum(found[name], value) if name in found else value
+    return found
+
+
+def _sum(one: Quantity, other: Quantity) -> Quantity:
+    return format((_exact(one) + _exact(other)).normalize(), "f")
+
+
+def _exact(value: Quantity) -> Decimal:
+    try:
+        return quantity.parse(value)
+    except (ValueError, ArithmeticError):
+        return Decimal(0)
 
 
 def _requests(container: Container) -> Quantities:

@@ -42,6 +42,20 @@ def test_a_sidecar_adds_to_the_containers_and_other_init_containers_do_not():
     assert (len(made.containers), len(made.init_containers)) == (2, 1)
 
 
+def test_an_init_container_asks_together_with_the_sidecars_before_it_and_not_with_later_ones():
+    def asks(name, cpu, **more):
+        return {"name": name, "resources": {"requests": {"cpu": cpu}}, **more}
+
+    init = [
+        asks("a", "1500m", restartPolicy="Always"),
+        asks("b", "2"),
+        asks("c", "x", restartPolicy="Always"),
+        asks("d", 1),
+    ]
+    made = only(mirror(pod(initContainers=init)).facts(VOLCANO).pods)
+    assert [each.requests["cpu"] for each in made.init_containers] == ["3.5", "2.5"]
+
+
 def test_a_host_port_of_a_sidecar_counts_and_one_of_another_init_container_does_not():
     init = [
         {"name": "side", "restartPolicy": "Always", "ports": [{"hostPort": 80}]},
