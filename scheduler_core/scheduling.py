@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 
 from scheduler_core import actions, plugins
-from scheduler_core.model import snapshot
+from scheduler_core.model import collector, snapshot
 from scheduler_core.model.facts import ClusterFacts
 from scheduler_core.model.policy import Policy
 from scheduler_core.model.snapshot import Snapshot
@@ -37,18 +36,12 @@ def run(facts: ClusterFacts, policy: Policy, now_ns: int, known: Mapping[str, ty
 def act(session: Session) -> Session:
     """All that an open session does.
 
-    Python's collector of cycles waits until it is over: it would walk through all that lives several times, and what a
-    session makes lives as long as the session.
+    Python's collector of cycles waits until it is over: what a session makes lives as long as the session.
     """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with collector.waits():
         for name in session.policy.actions:
             actions.ALL[name](session)
         finish(session)
-    finally:
-        if collects:
-            gc.enable()
     return session
 
 

@@ -8,14 +8,14 @@ out, and kept in `outside` with the reason; pods of no group hold their room on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
 
 from pipeline.records import keys, reasons
 from pipeline.records.matching import Traits
-from scheduler_core.model import amounts, status
+from scheduler_core.model import amounts, collector, status
 from scheduler_core.model.amounts import Amounts
 from scheduler_core.model.classes import Classes
 from scheduler_core.model.domains import DomainTree
@@ -39,7 +39,7 @@ class Snapshot:
     For one that stands over sessions (`standing`): `ledger` is what `session.accounts` keeps from one to the next, `fresh`
     the jobs that have changed since it looked, `used` those that a session has done something about, once it is over.
     `kept` is what plugins of earlier sessions left, by their class with their arguments and flags, `left` what those of the
-    session on it leave for the next.
+    session on it leave for the next. `end` lets go of the session that was opened on it last.
     """
 
     def __init__(self, axis: Axis, nodes: NodeTable, domains: DomainTree) -> None:
@@ -58,10 +58,16 @@ class Snapshot:
         self.used: list[Job] | None = None
         self.kept: dict[type, tuple[object, object]] = {}
         self.left: dict[type, tuple[object, object]] = {}
+        self.end: Callable[[], None] | None = None
 
 
 def build(facts: ClusterFacts) -> Snapshot:
-    """A snapshot of these facts."""
+    """A snapshot of these facts. Python's collector of cycles waits meanwhile: all that is made stays."""
+    with collector.waits():
+        return _build(facts)
+
+
+def _build(facts: ClusterFacts) -> Snapshot:
     mistakes: list[Misconfigured] = []
     groups = _unique(facts.groups, "PodGroup", lambda each: f"{each.namespace}/{each.name}", mistakes)
     nodes = _unique(facts.nodes, "Node", lambda each: each.name, mistakes)

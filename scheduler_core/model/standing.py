@@ -16,7 +16,7 @@ import msgspec
 
 from scheduler_core.model import amounts, snapshot, status
 from scheduler_core.model.facts import ClusterFacts, GroupFacts, PodFacts, Quantities
-from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.model.snapshot import Reader, Snapshot
 from scheduler_core.model.tasks import NOWHERE, Task
 
 T = TypeVar("T")
@@ -29,19 +29,20 @@ class Standing:
 
     def __init__(self, facts: ClusterFacts) -> None:
         self.builds = 0
+        self._snapshot: Snapshot | None = None
         self._changed_pods: dict[str, PodFacts | None] = {}
         self._changed_groups: dict[str, GroupFacts | None] = {}
         self.replace(facts)
 
     def replace(self, facts: ClusterFacts) -> None:
         """Takes a whole cluster; the next snapshot is built anew."""
-        self._facts = facts
         self._pods = {each.uid: each for each in facts.pods}
         self._groups = {f"{each.namespace}/{each.name}": each for each in facts.groups}
         self._twice = len(self._pods) != len(facts.pods) or len(self._groups) != len(facts.groups)
+        self._facts = facts if self._twice else msgspec.structs.replace(facts, pods=(), groups=())
         self._changed_pods.clear()
         self._changed_groups.clear()
-        self._snapshot: Snapshot | None = None
+        self._stays = False
 
     def put(self, *objects: PodFacts | GroupFacts) -> None:
         """These are now so, or new."""
@@ -61,24 +62,26 @@ class Standing:
 
     def snapshot(self) -> Snapshot:
         """The cluster as it is now, for one session."""
-        standing = self._snapshot
-        small = standing is not None and not self._twice and self._may_stay(standing)
-        if standing is not None and small:
-            _reopen(standing)
-            self._take_in(standing)
+        if self._snapshot is not None and self._may_stay(self._snapshot):
+            _reopen(self._snapshot)
+            self._take_in(self._snapshot)
+            self._note_changes()
+            return self._snapshot
+        if self._snapshot is not None:
+            _take_apart(self._snapshot)
+            self._snapshot = None
         self._note_changes()
-        if standing is None or not small:
-            standing = self._snapshot = self._build()
-        return standing
+        self._snapshot = self._build()
+        return self._snapshot
 
     def _build(self) -> Snapshot:
         self.builds += 1
+        self._stays = not self._twice
         facts = self._facts
         if not self._twice:
             facts = msgspec.structs.replace(facts, pods=tuple(self._pods.values()), groups=tuple(self._groups.values()))
         found = snapshot.build(facts)
         found.nodes.open()
-        self._reader = snapshot.Reader(found, facts)
         self._most_classes = len(found.classes.all) + _MORE_CLASSES
         self._loose: dict[str, set[str]] = {}
         for pod in self._pods.values():
@@ -94,7 +97,7 @@ class Standing:
 
     def _may_stay(self, standing: Snapshot) -> bool:
         """Whether the changes can be taken in as they are."""
-        if len(standing.classes.all) > self._most_classes:
+        if not self._stays or len(standing.classes.all) > self._most_classes:
             return False
         known = standing.axis.index
         for pod in self._changed_pods.values():
@@ -106,10 +109,11 @@ class Standing:
         """Puts all changes in their places."""
         if standing.mistakes:
             self._forget_mistakes(standing)
+        reader = Reader(standing, self._facts)
         for name, group in self._changed_groups.items():
-            self._group(standing, name, group)
+            self._group(reader, name, group)
         for uid, pod in self._changed_pods.items():
-            self._pod(standing, uid, pod)
+            self._pod(reader, uid, pod)
 
     def _forget_mistakes(self, standing: Snapshot) -> None:
         """What was wrong with the objects that have changed is told again if it still is."""
@@ -118,14 +122,15 @@ class Standing:
         changed |= {("PodGroup", name) for name in self._changed_groups}
         standing.mistakes = [each for each in standing.mistakes if (each.kind, each.name) not in changed]
 
-    def _group(self, into: Snapshot, name: str, facts: GroupFacts | None) -> None:
+    def _group(self, reader: Reader, name: str, facts: GroupFacts | None) -> None:
+        into = reader.into
         old = into.jobs.pop(name, None)
         into.networked.pop(name, None)
         if into.outside:
             into.outside = [each for each in into.outside if f"{each[0].namespace}/{each[0].name}" != name]
         into.fresh.add(name)
         if facts is not None:
-            self._reader.group(facts)
+            reader.group(facts)
         job = into.jobs.get(name)
         members = list(old.tasks.values()) if old is not None else self._found(into, name)
         for task in members:
@@ -139,13 +144,14 @@ class Standing:
         """Pods that came before their group."""
         return [into.tasks[uid] for uid in self._loose.pop(name, ())]
 
-    def _pod(self, into: Snapshot, uid: str, facts: PodFacts | None) -> None:
+    def _pod(self, reader: Reader, uid: str, facts: PodFacts | None) -> None:
+        into = reader.into
         old = into.tasks.pop(uid, None)
         if old is not None:
             self._leave(into, old)
         if facts is None:
             return
-        task = into.tasks[uid] = self._reader.task(facts)
+        task = into.tasks[uid] = reader.task(facts)
         job = into.jobs.get(facts.group)
         if job is not None:
             job.add(task)
@@ -201,8 +207,25 @@ def _seated(task: Task) -> bool:
     return task.opening_row != NOWHERE and task.opening_status in status.ON_NODE
 
 
+def _end_session(standing: Snapshot) -> None:
+    if standing.end is not None:
+        standing.end()
+        standing.end = None
+
+
+def _take_apart(standing: Snapshot) -> None:
+    """Ends tables for good: jobs and their tasks hold each other no more, nor refusals the session, so all of it goes at
+    once, before other tables are made, and not when Python's collector of cycles comes."""
+    _end_session(standing)
+    for task in standing.tasks.values():
+        task.job = None
+    for job in standing.jobs.values():
+        job.refusals = {}
+
+
 def _reopen(standing: Snapshot) -> None:
     """Forgets what the last session did."""
+    _end_session(standing)
     nodes = standing.nodes
     used = standing.used
     if used is None:

@@ -46,11 +46,12 @@ class Drf(Plugin):
         self.total = session.total
         self.of = [(place, self.total.values[place]) for place in self.total.used_places()]
         self.held: dict[str, Resource] = OfJobs(session.jobs, lambda job: job.allocated_when_opened().copy())
-        self.shares: dict[str, float] = OfJobs(session.jobs, lambda job: self.share(job.allocated_when_opened()))
+        of = self.of  # not `self`, which would hold itself
+        self.shares: dict[str, float] = OfJobs(session.jobs, lambda job: _share(job.allocated_when_opened(), of))
 
     def share(self, held: Resource) -> float:
         """The dominant share of an amount."""
-        return 0.0 if not any(held.values) else largest_share(held.values, self.of)
+        return _share(held, self.of)
 
     def job_order(self, job: Job) -> Any:
         found = self.shares.get(job.uid)
@@ -97,3 +98,7 @@ class Drf(Plugin):
             held = self.held[task.job.uid]
             held.refund(task.cls.items)
             self.shares[task.job.uid] = largest_share(held.values, self.of)
+
+
+def _share(held: Resource, of: Sequence[tuple[int, float]]) -> float:
+    return 0.0 if not any(held.values) else largest_share(held.values, of)

@@ -83,6 +83,11 @@ class Judges:
             found = self._by_class[cls.number] = Judge(self.session, self.codes, cls, self._room(cls.demand))
         return found.look()
 
+    def end(self) -> None:
+        """Lets go of reports, which hold the judges that hold them."""
+        for judge in self._by_class.values():
+            judge.report = None
+
     def fixed(self, cls: TaskClass) -> Fixed:
         """What does not change in a session; classes for which plugins name the same masks share it."""
         named = [(self.codes.bit(codes_.NOT_READY), self._closed)]

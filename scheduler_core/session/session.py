@@ -54,6 +54,8 @@ class Session:
     and its place in the order in which allocate took jobs.
     """
 
+    __deletable__ = ("judges", "orders", "ready")  # compiled classes have to say so
+
     def __init__(self, snapshot: Snapshot, policy: Policy, known: Mapping[str, type[Plugin]], now_ns: int) -> None:
         self.snapshot = snapshot
         self.policy = policy
@@ -83,6 +85,7 @@ class Session:
         self._plugins = [plugin for tier in self.tiers for plugin in tier]
         self._plan = points.plan(self.tiers)
         self._asked: dict[str, points.Asked] = {}
+        self._lists: list[list[Callable[..., Any]]] = []
         self.places_together = self._plan.places_together
         self.undoes_together = self._plan.undoes_together
         self.steady = self._plan.steady
@@ -104,6 +107,7 @@ class Session:
         self.orders = Orders(self)
         self.judges = Judges(self)
         self.judges.codes.know(check for plugin in self._plugins for check in plugin.checks)
+        snapshot.end = self.end
 
     def _open(self) -> None:
         """Opens the plugins: each again, where it can, from what its like has kept of an earlier session on these tables."""
@@ -135,7 +139,9 @@ class Session:
 
     def flat(self, method: str) -> list[Callable[..., Any]]:
         """Who is asked at a point, one after the other."""
-        return [getattr(self._plugins[at], method) for at in self._plan.flat[method]]
+        found = [getattr(self._plugins[at], method) for at in self._plan.flat[method]]
+        self._lists.append(found)
+        return found
 
     def plugin(self, name: str) -> Plugin | None:
         """The plugin of this name, if the policy has it."""
@@ -253,6 +259,20 @@ class Session:
     def close(self) -> None:
         for plugin in self._plugins:
             plugin.close(self)
+
+    def end(self) -> None:
+        """Lets go of all that leads back to the session, which is over: nothing may be asked of it any more.
+
+        So it goes as soon as nobody holds it, with the arrays of its judges (tens of MB in a large cluster). Python's
+        collector of cycles would come for it after many more sessions: it counts objects, not what they weigh.
+        """
+        for each in self._lists:
+            each.clear()
+        self._lists, self._plugins, self.tiers = [], [], []
+        self._enqueueable = self._pipelined = ()
+        self._asked.clear()
+        self.judges.end()
+        del self.judges, self.orders, self.ready
 
 
 def _objection(asked: list[Callable[[Any], Why | None]], about: Any) -> Why | None:

@@ -1,6 +1,8 @@
 """A snapshot that stands over sessions shows what one that is made anew would show, whatever changed and was decided."""
 
+import gc
 import random
+from collections import Counter
 
 import msgspec
 import pytest
@@ -9,8 +11,16 @@ from hypothesis import strategies as st
 
 from scheduler_core import decisions, plugins, scheduling
 from scheduler_core.model import facts as f
+from scheduler_core.model.jobs import Job
+from scheduler_core.model.nodes import NodeTable
+from scheduler_core.model.refusal import Refusal
 from scheduler_core.model.resources import Resource
 from scheduler_core.model.standing import Standing
+from scheduler_core.model.tasks import Task
+from scheduler_core.session.judging import Judge
+from scheduler_core.session.orders import Orders
+from scheduler_core.session.plugin import Plugin
+from scheduler_core.session.session import Session
 from tests.support import scheduler_worlds as worlds
 from tests.support import whole_state
 
@@ -268,3 +278,60 @@ def test_a_session_that_was_never_finished_is_forgotten_too():
     assert task.opening_row == task.row == -1
     assert again.nodes.row(0).idle[0] == 2000
     assert not again.nodes.tasks[0]
+
+
+def alive():
+    """Objects of sessions and of tables that are still there, by class; the collector of cycles is not asked."""
+    kinds = (Session, Plugin, Judge, Refusal, Orders, NodeTable, Job, Task)
+    return Counter(
+        next(kind for kind in kinds if isinstance(each, kind)).__name__
+        for each in gc.get_objects()
+        if isinstance(each, kinds)
+    )
+
+
+@pytest.fixture
+def by_count_alone():
+    """Python's collector of cycles does not come."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("by_count_alone")
+@pytest.mark.parametrize(
+    "policy", [worlds.DEFAULT, TREE, worlds.TREE, worlds.LATE], ids=["default", "alone", "tree", "late"]
+)
+def test_a_session_that_nobody_holds_is_gone_when_the_next_one_is_asked_for(policy):
+    """At once, by the count of references: the collector of cycles would let dozens of sessions pile up."""
+    refused = 0
+    for seed in range(8):
+        facts = world(random.Random(seed), policy)
+        standing = Standing(facts)
+        standing.snapshot()
+        before = alive()
+        session = opened(standing.snapshot(), policy)
+        assert told(session)
+        refused += sum(len(job.refusals) for job in session.jobs.values())
+        assert alive()["Session"] == before["Session"] + 1
+        del session
+        standing.put(*facts.pods[:2])
+        standing.snapshot()
+        assert alive() == before
+    assert refused
+
+
+@pytest.mark.usefixtures("by_count_alone")
+def test_tables_that_were_built_anew_leave_nothing_of_the_old_ones():
+    facts = world(random.Random(1), TREE)
+    standing = Standing(facts)
+    standing.snapshot()
+    before = alive()
+    for number in range(3):
+        assert told(opened(standing.snapshot(), TREE))
+        nodes = tuple(msgspec.structs.replace(each, unschedulable=bool(number % 2)) for each in facts.nodes)
+        standing.replace(msgspec.structs.replace(facts, nodes=nodes))
+        standing.snapshot()
+        assert alive() == before
+    assert standing.builds == 4
