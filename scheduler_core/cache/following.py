@@ -1,6 +1,6 @@
 """A snapshot for each session that stands over all of them, kept in step with a mirror.
 
-What a mirror's journal names is put in its place; another node or queue, or a name that two groups have, builds all anew.
+What a mirror's journal names is put in its place; another queue, or a name that two groups have, builds all anew.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ class Following:
         before, self._twice = self._twice, mirror.given_twice(self.view)
         if self.standing is None:
             self.standing = Standing(mirror.facts(self.view))
-        elif changed is None or changed.nodes or changed.queues or before or self._twice:
+        elif changed is None or changed.queues or before or self._twice:
             self.standing.replace(mirror.facts(self.view))
         else:
+            if changed.nodes:
+                self.standing.put_nodes(mirror.nodes())
             self._put(self.standing, mirror, changed)
         self._mirror, self._seen = mirror, mirror.end(self.view)
         return self.standing.snapshot()

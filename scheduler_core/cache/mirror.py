@@ -330,6 +330,10 @@ class Mirror:
             priority_classes=tuple(kept.classes.values()),
         )
 
+    def nodes(self) -> Iterable[NodeFacts]:
+        """All nodes; every side sees them alike."""
+        return self._kept.nodes.values()
+
     def pod_in(self, view: View, uid: str) -> PodFacts | None:
         """A pod as one side sees it; None if it does not."""
         return self._views[view].get(uid)

@@ -8,7 +8,7 @@ out, and kept in `outside` with the reason; pods of no group hold their room on 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -70,7 +70,7 @@ def build(facts: ClusterFacts) -> Snapshot:
 def _build(facts: ClusterFacts) -> Snapshot:
     mistakes: list[Misconfigured] = []
     groups = _unique(facts.groups, "PodGroup", lambda each: f"{each.namespace}/{each.name}", mistakes)
-    nodes = _unique(facts.nodes, "Node", lambda each: each.name, mistakes)
+    nodes = _nodes(facts, mistakes)
     queues = _unique(facts.queues, "Queue", lambda each: each.name, mistakes)
     pods = _unique(facts.pods, "Pod", lambda each: each.uid, mistakes)
     axis = Axis(amounts.names_in(_quantities(nodes, queues, groups, pods)))
@@ -84,6 +84,32 @@ def _build(facts: ClusterFacts) -> Snapshot:
         reader.group(group)
     reader.pods(pods)
     return found
+
+
+def renew_nodes(standing: Snapshot, facts: ClusterFacts, pods: Mapping[str, PodFacts]) -> None:
+    """Puts the nodes of these facts in the place of those that a snapshot has, between two sessions; jobs and tasks stay.
+
+    `pods` are its pods by uid, of which the nodes are taken. All resources that the nodes name are on its axis.
+    """
+    mistakes = [each for each in standing.mistakes if each.kind != "Node"]
+    with collector.waits():
+        table = standing.nodes = _table(standing.axis, _nodes(facts, mistakes), mistakes)
+        standing.domains = DomainTree(facts.domains, table, ready=facts.domains_ready)
+        standing.mistakes = mistakes
+        for uid, task in standing.tasks.items():
+            _settle(task, task.opening_status, pods[uid].node, table)
+        table.seat([task for task in standing.tasks.values() if task.seated])
+        table.open()
+
+
+def _nodes(facts: ClusterFacts, mistakes: list[Misconfigured]) -> list[NodeFacts]:
+    return _unique(facts.nodes, "Node", lambda each: each.name, mistakes)
+
+
+def _settle(task: Task, state: int, node: str, table: NodeTable) -> None:
+    """Puts a task where its pod is."""
+    task.settle(state, table.rows.get(node, NOWHERE))
+    task.elsewhere = bool(node) and task.row == NOWHERE
 
 
 def _unique(facts: Sequence[F], kind: str, key, mistakes: list[Misconfigured]) -> list[F]:  # type: ignore[no-untyped-def]
@@ -202,15 +228,14 @@ class Reader:
             job = self.into.jobs.get(facts.group)
             if job is not None:
                 job.add(task)
-            if task.row != NOWHERE and task.status in status.ON_NODE:
+            if task.seated:
                 seated.append(task)
         self.into.nodes.seat(seated)
 
     def task(self, facts: PodFacts) -> Task:
         cls, asked = self.into.classes.of(facts)
         task = Task(facts.uid, facts.namespace, facts.name, cls)
-        task.settle(_state(facts), self.into.nodes.rows.get(facts.node, NOWHERE))
-        task.elsewhere = bool(facts.node) and task.row == NOWHERE
+        _settle(task, _state(facts), facts.node, self.into.nodes)
         task.created_ns = facts.created_ns
         task.labels = facts.labels
         task.role = facts.annotations.get(keys.VOLCANO_ROLE) or facts.labels.get(keys.VOLCANO_ROLE) or ""

@@ -3,8 +3,9 @@
 Between two sessions most of a cluster is as it was. So the tables stand: what a session did is forgotten (only rows and jobs
 that it touched), then changed pods and groups are put in their places. That costs what has happened, not what there is.
 
-A change of anything else, and a resource not named before, are rare: then all is built anew. Either way a session sees what
-`snapshot.build` would have shown it; only the order inside dictionaries may differ, which decides nothing.
+When a node comes, goes or changes, the table of nodes is made anew and tasks find their rows in it. A change of anything
+else, and a resource not named before, are rare: then all is built anew. Either way a session sees what `snapshot.build` would
+have shown it; only the order inside dictionaries may differ, which decides nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from scheduler_core.model import amounts, snapshot, status
-from scheduler_core.model.facts import ClusterFacts, GroupFacts, PodFacts, Quantities
+from scheduler_core.model import amounts, snapshot
+from scheduler_core.model.facts import ClusterFacts, GroupFacts, NodeFacts, PodFacts, Quantities
 from scheduler_core.model.snapshot import Reader, Snapshot
-from scheduler_core.model.tasks import NOWHERE, Task
+from scheduler_core.model.tasks import Task
 
 T = TypeVar("T")
 _MORE_CLASSES: Final = 5_000
@@ -42,7 +43,12 @@ class Standing:
         self._facts = facts if self._twice else msgspec.structs.replace(facts, pods=(), groups=())
         self._changed_pods.clear()
         self._changed_groups.clear()
-        self._stays = False
+        self._stays = self._other_nodes = False
+
+    def put_nodes(self, nodes: Iterable[NodeFacts]) -> None:
+        """These are now all nodes; whatever else there is stays as it was."""
+        self._facts = msgspec.structs.replace(self._facts, nodes=tuple(nodes))
+        self._other_nodes = True
 
     def put(self, *objects: PodFacts | GroupFacts) -> None:
         """These are now so, or new."""
@@ -76,7 +82,7 @@ class Standing:
 
     def _build(self) -> Snapshot:
         self.builds += 1
-        self._stays = not self._twice
+        self._stays, self._other_nodes = not self._twice, False
         facts = self._facts
         if not self._twice:
             facts = msgspec.structs.replace(facts, pods=tuple(self._pods.values()), groups=tuple(self._groups.values()))
@@ -100,6 +106,8 @@ class Standing:
         if not self._stays or len(standing.classes.all) > self._most_classes:
             return False
         known = standing.axis.index
+        if self._other_nodes and not all(_all_named(known, each.allocatable) for each in self._facts.nodes):
+            return False
         for pod in self._changed_pods.values():
             if pod is not None and not _named(known, pod):
                 return False
@@ -107,6 +115,8 @@ class Standing:
 
     def _take_in(self, standing: Snapshot) -> None:
         """Puts all changes in their places."""
+        if self._other_nodes:
+            self._renew_nodes(standing)
         if standing.mistakes:
             self._forget_mistakes(standing)
         reader = Reader(standing, self._facts)
@@ -114,6 +124,14 @@ class Standing:
             self._group(reader, name, group)
         for uid, pod in self._changed_pods.items():
             self._pod(reader, uid, pod)
+
+    def _renew_nodes(self, standing: Snapshot) -> None:
+        """What jobs hold in the network, and what plugins have kept, was of other nodes."""
+        snapshot.renew_nodes(standing, self._facts, self._pods)
+        standing.kept.clear()
+        for job in standing.networked.values():
+            job.settled_domain = None
+        self._other_nodes = False
 
     def _forget_mistakes(self, standing: Snapshot) -> None:
         """What was wrong with the objects that have changed is told again if it still is."""
@@ -158,11 +176,11 @@ class Standing:
             into.fresh.add(job.uid)
         elif facts.group:
             self._loose.setdefault(facts.group, set()).add(uid)
-        if _seated(task):
+        if task.seated:
             into.nodes.seat_one(task, 1)
 
     def _leave(self, into: Snapshot, task: Task) -> None:
-        if _seated(task):
+        if task.seated:
             into.nodes.seat_one(task, -1)
         if task.job is not None:
             into.fresh.add(task.job.uid)
@@ -201,10 +219,6 @@ def _overlay(known: dict[str, T], changed: dict[str, T | None]) -> None:
         else:
             known[key] = each
     changed.clear()
-
-
-def _seated(task: Task) -> bool:
-    return task.opening_row != NOWHERE and task.opening_status in status.ON_NODE
 
 
 def _end_session(standing: Snapshot) -> None:

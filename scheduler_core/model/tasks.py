@@ -166,6 +166,11 @@ class Task:
         self.near = ""
 
     @property
+    def seated(self) -> bool:
+        """Takes room of a node of the table when a session opens."""
+        return self.opening_row != NOWHERE and self.opening_status in status.ON_NODE
+
+    @property
     def has_node(self) -> bool:
         """Has a node, be it one that the session does not know."""
         return self.row != NOWHERE or self.elsewhere

@@ -28,6 +28,11 @@ NOW = 10**10
 TREE = worlds.policy(
     ("priority", "gang"), ("drf", "predicates", "capacity", "binpack"), actions=("enqueue", "allocate", "backfill")
 )
+NEAR = worlds.policy(
+    ("priority", "gang"), ("drf", "predicates", "binpack", "network-topology-aware"),
+    actions=("enqueue", "allocate", "backfill"),
+    **{"network-topology-aware": {"hypernode.binpack.normal-pod.enable": False}},
+)  # fmt: skip
 
 
 def opened(taken, policy):
@@ -81,13 +86,39 @@ def shaken(r, pods, groups):
     return changed, gone_pods, gone_groups
 
 
-def sessions(r, facts, policies):
+def shaken_nodes(r, nodes, gone):
+    """Nodes that come back, go, break, are mended, cordoned and opened, and what they have changes."""
+    nodes = [*nodes, *gone]
+    gone[:] = [each for each in nodes if r.random() < 0.2]
+    changes = (
+        lambda: {"ready": r.random() < 0.5},
+        lambda: {"unschedulable": r.random() < 0.5},
+        lambda: {"allocatable": {"cpu": r.randint(1, 9), "memory": "8Gi", "pods": 9}},
+        lambda: {"labels": {"zone": r.choice("ab"), "kubernetes.io/hostname": "n0"}},
+        lambda: {"taints": (worlds.taint(r),), "rack": r.choice(["r1", "r3"])},
+    )
+    left = [
+        msgspec.structs.replace(each, **r.choice(changes)()) if r.random() < 0.4 else each
+        for each in nodes
+        if each not in gone
+    ]
+    r.shuffle(left)
+    return left
+
+
+def sessions(r, facts, policies, *, nodes_change=False):
     """Sessions that open on standing tables, one after the other, each with one on tables made anew of the same cluster."""
+    nodes, gone = list(facts.nodes), []
     pods = {each.uid: each for each in facts.pods}
     groups = {f"{each.namespace}/{each.name}": each for each in facts.groups}
     standing = Standing(facts)
     for _ in range(4):
-        now = msgspec.structs.replace(facts, pods=tuple(pods.values()), groups=tuple(groups.values()))
+        if nodes_change and r.random() < 0.7:
+            nodes = shaken_nodes(r, nodes, gone)
+            standing.put_nodes(nodes)
+        now = msgspec.structs.replace(
+            facts, nodes=tuple(nodes), pods=tuple(pods.values()), groups=tuple(groups.values())
+        )
         policy = r.choice(policies)
         session = opened(standing.snapshot(), policy)
         yield session, opened(Standing(now).snapshot(), policy)
@@ -107,9 +138,23 @@ def sessions(r, facts, policies):
         standing.drop_groups(gone_groups)
 
 
-def world(r, policy):
-    facts = worlds.world(r, nodes=6, jobs=8)
+def world(r, policy, *, relations=False):
+    facts = worlds.world(r, nodes=6, jobs=8, relations=relations)
+    if policy is NEAR:
+        return in_network(r, facts)
     return worlds.in_tree(r, facts) if policy is worlds.TREE else facts
+
+
+def in_network(r, facts):
+    """The same cluster with its nodes in two racks below a spine; jobs ask to be near each other."""
+    racks = {"x": [], "y": []}
+    for each in facts.nodes:
+        racks[r.choice("xy")].append(each.name)
+    domains = [f.DomainFacts(name=name, tier=1, nodes=tuple(nodes)) for name, nodes in racks.items()]
+    spine = f.DomainFacts(name="s", tier=2, nodes=tuple(each.name for each in facts.nodes), children=("x", "y"))
+    wishes = (None, f.TopologyFacts("soft"), f.TopologyFacts("hard", highest_tier=1))
+    groups = [msgspec.structs.replace(each, topology=r.choice(wishes)) for each in facts.groups]
+    return msgspec.structs.replace(facts, domains=(*domains, spine), groups=tuple(groups))
 
 
 @settings(max_examples=60, deadline=None)
@@ -117,6 +162,23 @@ def world(r, policy):
 def test_sessions_on_a_standing_snapshot_decide_what_sessions_on_a_new_one_decide(r, policy):
     for session, anew in sessions(r, world(r, policy), [policy]):
         assert told(session) == told(anew)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    r=st.randoms(use_true_random=False),
+    policy=st.sampled_from([worlds.DEFAULT, TREE, worlds.TREE, NEAR]),
+    relations=st.booleans(),
+)
+def test_sessions_decide_the_same_when_nodes_come_and_go_and_change_between_them(r, policy, relations):
+    for session, anew in sessions(r, world(r, policy, relations=relations), [policy], nodes_change=True):
+        assert set(map(str, session.snapshot.mistakes)) == set(map(str, anew.snapshot.mistakes))
+        assert held_domains(session) == held_domains(anew)
+        assert told(session) == told(anew)
+
+
+def held_domains(session):
+    return {uid: job.held_domain for uid, job in session.jobs.items()}
 
 
 def account_of(account, axis):
@@ -335,3 +397,45 @@ def test_tables_that_were_built_anew_leave_nothing_of_the_old_ones():
         standing.snapshot()
         assert alive() == before
     assert standing.builds == 4
+
+
+def test_a_node_that_breaks_goes_and_comes_back_builds_nothing_anew():
+    facts = cluster()
+    (node,) = facts.nodes
+    standing = Standing(facts)
+    standing.put(msgspec.structs.replace(facts.pods[0], phase="Running", node="n"))
+    first = standing.snapshot()
+    held = {"n": 1000}
+    for nodes, free, bound in (
+        ((msgspec.structs.replace(node, ready=False),), held, []),
+        ((), {}, []),
+        ((node, msgspec.structs.replace(node, name="m")), {"m": 2000, **held}, ["p1", "p2"]),
+    ):
+        standing.put_nodes(nodes)
+        snapshot = standing.snapshot()
+        assert {name: snapshot.nodes.row(row).idle[0] for name, row in snapshot.nodes.rows.items()} == free
+        assert sorted(scheduling.act(opened(snapshot, TREE)).binds) == bound
+    assert snapshot is first
+    assert standing.builds == 1
+
+
+def test_a_node_with_a_new_resource_builds_all_anew():
+    facts = cluster()
+    standing = Standing(facts)
+    standing.snapshot()
+    standing.put_nodes([msgspec.structs.replace(facts.nodes[0], allocatable={"cpu": 4, "example.com/new": 1})])
+    assert standing.snapshot().nodes.row(0).idle[0] == 4000
+    assert standing.builds == 2
+
+
+def test_what_cannot_be_meant_of_a_node_is_told_until_it_can():
+    facts = cluster()
+    standing = Standing(facts)
+    assert standing.snapshot().mistakes == []
+    standing.put(asking(facts.pods[0], cpu="-1"))
+    standing.put_nodes([msgspec.structs.replace(facts.nodes[0], allocatable={})])
+    wrong = ["Node n: has no allocatable resources; nothing fits", "Pod ns/p0: cpu: -1 is below zero; counted as 0"]
+    assert sorted(map(str, standing.snapshot().mistakes)) == wrong
+    standing.put_nodes(facts.nodes)
+    assert list(map(str, standing.snapshot().mistakes)) == wrong[1:]
+    assert standing.builds == 1

@@ -185,7 +185,8 @@ def test_a_pod_that_comes_and_goes_builds_nothing_anew():
     assert (ours.following.standing.builds, others.explainer.builds) == (1, 1)
     mirror.apply(node("n-2", "n2"))
     assert ours(mirror, NOW_MS) and others(mirror, NOW_MS)
-    assert (ours.following.standing.builds, others.explainer.builds) == (2, 2)
+    assert (ours.following.standing.builds, others.explainer.builds) == (1, 2)
+    assert ours.following.standing.snapshot().nodes.names == ["n1", "n2"]
 
 
 def test_a_group_whose_queue_is_missing_and_pods_that_avoid_others_build_nothing_anew():
