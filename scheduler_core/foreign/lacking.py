@@ -71,8 +71,10 @@ def _blockers(cluster: Cluster, filters: Filters, task: Task, judged: Judged) ->
             continue
         place = places[0]
         asked = int(task.cls.request.values[place])
-        rows = rows[cluster.table.alloc[place][rows] >= asked]
-        if len(rows):  # of the others none would have enough, whatever went away
-            at = int(idle[place][rows].argmax())
-            found.append(Blocker(failed[0], len(rows), place, asked - int(idle[place][rows[at]]), asked, int(rows[at])))
+        able = rows[cluster.table.alloc[place][rows] >= asked]  # the others would not have enough, whatever went away
+        small = not len(able)
+        rows = rows if small else able
+        row = int(rows[idle[place][rows].argmax()])
+        short = asked - int(idle[place][row])
+        found.append(Blocker(failed[0], len(rows), place, short, asked, row, small=small))
     return sorted(found, key=lambda each: (each.size, -each.nodes, each.check.name))

@@ -30,7 +30,7 @@ class Blocker(msgspec.Struct, frozen=True):
     """A check that alone keeps `nodes` nodes from taking the task.
 
     For a resource, `place` is its place on the axis, and `short` the least amount that is missing, on row `row`.
-    `asked` is the request of it. For other checks place is -1 and `row` the first such node; `named` are the labels, taints
+    `asked` is the request of it; `small` says that none of these nodes has so much in all. For other checks place is -1 and `row` the first such node; `named` are the labels, taints
     or ports that it is about, where they are known and the same on all these nodes.
     """
 
@@ -41,6 +41,7 @@ class Blocker(msgspec.Struct, frozen=True):
     asked: int = 0
     row: int = -1
     named: str = ""
+    small: bool = False
 
     @property
     def size(self) -> float:

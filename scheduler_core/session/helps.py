@@ -29,7 +29,7 @@ _NOISE: Final = 1e-6
 def of_report(report: Report, axis: Axis, codes: Codes, names: list[str]) -> tuple[str, ...]:
     """At most three changes, each of which makes at least one node fit."""
     if report.blockers:
-        return tuple(_lift(each, axis, names) for each in report.blockers[:_MOST])
+        return tuple([_lift(each, axis, names) for each in report.blockers[:_MOST]])
     return _together(report, codes)
 
 
@@ -64,12 +64,16 @@ def _lift(blocker: Blocker, axis: Axis, names: list[str]) -> str:
         about = f" ({blocker.named})" if blocker.named else ""
         where = f"{blocker.nodes} nodes if they" if blocker.nodes > 1 else f"node {node} if the node"
         return f"it would fit on {where} {what}{about}"
-    short = amount(axis, blocker.place, blocker.short)
-    more = f"{short} more {axis.names[blocker.place]}"
+    short, resource = amount(axis, blocker.place, blocker.short), axis.names[blocker.place]
     others = f"; {blocker.nodes} nodes lack nothing else" if blocker.nodes > 1 else ""
-    # Of a request that is missing whole nothing would be left to ask for.
-    less = ", or if it asked for that much less" if blocker.short < blocker.asked else ""
-    return f"it would fit on node {node} if {more} were free there{less}{others}"
+    some_is_there = blocker.short < blocker.asked  # else nothing would be left to ask for
+    if blocker.small and some_is_there:
+        less = f"if it asked for {short} {resource} less, or on one like it that had that much more"
+        return f"it would fit on node {node} {less}{others}"
+    if blocker.small:
+        return f"it would fit on a node like {node} that had {short} more {resource}{others}"
+    less = ", or if it asked for that much less" if some_is_there else ""
+    return f"it would fit on node {node} if {short} more {resource} were free there{less}{others}"
 
 
 def _number(what: str, nodes: int) -> str:

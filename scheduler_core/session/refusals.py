@@ -254,14 +254,17 @@ def _rule(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
 
 
 def _shortage(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
-    """A resource of which there must be more, on these lines."""
-    place = alone.place
+    """A resource of which there must be more, on those of these lines that have enough in all; or less asked for, if none has."""
+    place, asked = alone.place, int(judge.cls.request.values[alone.place])
+    able = at.compress(judge.room.states.whole.cells.alloc[place].take(tally.states.take(at)) >= asked)
+    small = not len(able)
+    at = at if small else able
     free: Ints = judge.room.states.whole.free[place].take(tally.states.take(at))
     most: int = free.item(free.argmax())
     rows: Ints = tally.first.take(at).compress(free == most)
     row: int = rows.item(rows.argmin())
-    asked = int(judge.cls.request.values[place])
-    return Blocker(alone.check, alone.nodes, place, asked - most, asked, row)
+    nodes = int(tally.nodes.take(at).sum())
+    return Blocker(alone.check, nodes, place, asked - most, asked, row, small=small)
 
 
 # --- which reason leads ---------------------------------------------------------------------------------------------------

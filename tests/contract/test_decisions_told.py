@@ -55,7 +55,11 @@ def test_twenty_nodes_are_told_by_what_they_lack_each_once():
         "12 of 20 nodes lack nvidia.com/gpu, 5 have an untolerated taint, "
         "3 lack nvidia.com/gpu and have an untolerated taint."
     )
-    assert "it would fit on node a0 if 4 more nvidia.com/gpu were free there" in found.helps[0] and found.more == ""
+    assert found.helps[0] == (
+        "it would fit on node a0 if it asked for 4 nvidia.com/gpu less, or on one like it that had that much more; "
+        "12 nodes lack nothing else"
+    )
+    assert found.more == ""
 
 
 @pytest.mark.parametrize(("lang", "text"), [("en", "1 job of the queue went before it, ns/first by priority"),

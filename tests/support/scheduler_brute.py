@@ -72,8 +72,19 @@ class Brute:
             check: Alone(
                 len(nodes), min(nodes.values()), frozenset(n for n in nodes if nodes[n] == min(nodes.values()))
             )
-            for check, nodes in by_check.items()
+            for check, every in by_check.items()
+            for nodes in (self._able(uid, check[0], every),)
         }
+
+    def _able(self, uid: str, check: str, short: dict[str, int]) -> dict[str, int]:
+        """Of nodes that lack a resource those that have enough in all; all if none has."""
+        resource = check.partition("/")[2]
+        least = asked(self.pods[uid]).get(resource, 0)
+        able = {
+            name: much for name, much in short.items()
+            if not resource or amount(resource, self.nodes[name].allocatable.get(resource, 0)) >= least
+        }  # fmt: skip
+        return able or short
 
     # one node
 

@@ -252,6 +252,11 @@ SAID = {
     "{nodes} nodes lack nothing else",
     "free_all": "it would fit on node {node} if {amount} more {resource} were free there",
     "free_all_many": "it would fit on node {node} if {amount} more {resource} were free there; {nodes} nodes lack nothing else",
+    "less": "it would fit on node {node} if it asked for {amount} {resource} less, or on one like it that had that much more",
+    "less_many": "it would fit on node {node} if it asked for {amount} {resource} less, or on one like it that had that much more; "
+    "{nodes} nodes lack nothing else",
+    "like": "it would fit on a node like {node} that had {amount} more {resource}",
+    "like_many": "it would fit on a node like {node} that had {amount} more {resource}; {nodes} nodes lack nothing else",
     "lift": "it would fit on node {node} if the node {lifted}",
     "lift_many": "it would fit on {nodes} nodes if they {lifted}",
     "together": "no single change makes it fit; {nodes} of {total} nodes come nearest and fail only: {checks}",

@@ -62,7 +62,7 @@ def test_a_refused_task_has_the_exact_sets_and_the_smallest_change_first():
             FailureSet(("NodeResourcesFit/cpu", "NodeUnschedulable"), 1),
         )
         assert found.helps == (
-            "it would fit on node n1 if 1 more cpu were free there, or if it asked for that much less; 2 nodes lack nothing else",
+            "it would fit on node n1 if it asked for 1 cpu less, or on one like it that had that much more; 2 nodes lack nothing else",
             "it would fit on node n4 if the node had no taint, or the task tolerated it (k=v:NoSchedule)",
         )
     assert (job.task, task.task) == (None, "ns/p")

@@ -66,6 +66,15 @@ def test_a_missing_amount_is_told_in_chinese(nodes):
     assert "gpu-1" in told and "3 nvidia.com/gpu" in told and ("4 个节点" in told) == (nodes == 4)
 
 
+@pytest.mark.parametrize(("nodes", "short"), [(1, 3), (4, 3), (1, 8), (4, 8)])
+def test_a_node_that_is_too_small_is_told_in_chinese(nodes, short):
+    blocker = Blocker(CHECKS[0], nodes, place=2, short=short, asked=8, row=0, small=True)
+    (text,) = helps.of_report(report(blocker), Axis(), None, ["gpu-1"])
+    told = known("zh", text)
+    assert "gpu-1" in told and f"{short} nvidia.com/gpu" in told and ("4 个节点" in told) == (nodes == 4)
+    assert ("少申请" in told) == (short < 8)
+
+
 @pytest.mark.parametrize("nodes", [1, 4])
 @pytest.mark.parametrize("short", [8, 9])
 def test_a_request_of_which_all_is_missing_is_not_told_to_ask_for_nothing(nodes, short):

@@ -93,6 +93,9 @@ CHANGES = (
         r"it would fit on node (?P<node>\S+) if (?P<amount>.+) more (?P<resource>\S+) .*asked for that much less.*",
         less_on_node,
     ),
+    (r"it would fit on node (?P<node>\S+) if it asked for (?P<amount>\S+) (?P<resource>\S+) less, or .*", less_on_node),
+    (r"it would fit on node (?P<node>\S+) if it asked for (?P<amount>\S+) (?P<resource>\S+) less, or .*", more_on_node),
+    (r"it would fit on a node like (?P<node>\S+) that had (?P<amount>\S+) more (?P<resource>[^;\s]+).*", more_on_node),
     (r"it would fit on node (?P<node>\S+) if the node had the labels that it asks for \((?P<labels>.+)\)", labelled),
     (r"it would fit on (node (?P<node>\S+) if the node|\d+ nodes if they) (?P<lifted>(?!had the labels).+)", lifted),
 )

@@ -201,7 +201,7 @@ def test_a_node_that_is_full_of_pods_is_one_change_away():
 def test_an_amount_that_would_help_is_rounded_up():
     node = f.NodeFacts(name="n", allocatable={"memory": 2**30, "pods": 9})
     found = record_of(node, request={"memory": 3 * 2**30 + 1})
-    assert found.helps[0].startswith("it would fit on node n if 2.001Gi more memory were free there")
+    assert found.helps[0].startswith("it would fit on node n if it asked for 2.001Gi memory less")
 
 
 NOT_FAR = Affinity(NodeAffinity(NodeSelector([NodeSelectorTerm([LabelExpression("far", "DoesNotExist")])])))
