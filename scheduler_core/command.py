@@ -22,6 +22,21 @@ def _nodes(decision: Decision) -> str | None:
     return None if decision.total_nodes is None else f"{decision.nodes or 0}/{decision.total_nodes}"
 
 
+def _message(decision: Decision) -> str:
+    return "; ".join(map(_said, decision.message.split("; ")))
+
+
+def _helps(decision: Decision) -> str:
+    return "; ".join(map(_said, decision.helps))
+
+
+def _said(text: str) -> str:
+    """A sentence of the log in the right number: `1 job of the queue`."""
+    from pipeline.records.words import scheduler
+
+    return scheduler.said("en", text)
+
+
 COLUMNS = (
     Column("JOB", "job"),
     Column("TASK", "task"),
@@ -32,8 +47,8 @@ COLUMNS = (
     Column("NODE", "node"),
     Column("NODES", _nodes, right=True, sort="nodes", code="nodes"),
     Column("TOTAL_NODES", "total_nodes", only_csv=True),
-    Column("MESSAGE", "message", flexible=True),
-    Column("HELPS", lambda decision: "; ".join(decision.helps), wide=True),
+    Column("MESSAGE", _message, flexible=True, sort="message", code="message"),
+    Column("HELPS", _helps, wide=True),
 )
 
 

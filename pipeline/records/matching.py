@@ -39,6 +39,8 @@ _KIND_OF_TAINT: Final[Mapping[str, Obstacle]] = {
     UNREACHABLE: "not_ready",
 }
 _NO_LABELS: Final[Mapping[str, str]] = {}
+_LEAST, _MOST = -(2**63), 2**63 - 1
+"""Gt and Lt compare integers of 64 bits; what is more is no number to them."""
 _INTEGER: Final = re.compile(r"[+-]?\d+\Z", re.ASCII)
 
 
@@ -201,6 +203,8 @@ def _compares(operator: str, value: str | None, values: Sequence[str]) -> bool:
     if value is None or len(values) != 1 or not (_INTEGER.match(value) and _INTEGER.match(values[0])):
         return False
     left, right = int(value), int(values[0])
+    if not (_LEAST <= left <= _MOST and _LEAST <= right <= _MOST):
+        return False
     return left > right if operator == "Gt" else left < right
 
 

@@ -134,7 +134,8 @@ class Explaining:
         leading = self.reasons.of(task, judged, alike)
         if leading is None:
             nodes = sum(nodes for code, nodes in judged.firsts if code == FITS)
-            why = Why(reasons.SCHEDULER_BACKLOG, "not_tried", message=f"{nodes} nodes take it as they are")
+            said = "1 node takes it as it is" if nodes == 1 else f"{nodes} nodes take it as they are"
+            why = Why(reasons.SCHEDULER_BACKLOG, "not_tried", message=said)
             return self._decision(seen, why)
         return self._refused(task, judged, leading, alike)
 

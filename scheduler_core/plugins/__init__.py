@@ -54,8 +54,9 @@ def _load(extension: extensions.Extension) -> type[Plugin]:
     fix = f"Mend or remove the distribution {extension.distribution}."
     try:
         plugin = extension.load()
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"the scheduler plugin {extension.name!r} cannot be loaded: {error}", fix=fix) from error
+    except Exception as error:  # a module of others may fail in any way when it is imported
+        what = str(error) if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {error}"
+        raise UserError(f"the scheduler plugin {extension.name!r} cannot be loaded: {what}", fix=fix) from error
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
         raise UserError(f"{extension.target} is no scheduler_core.session.plugin.Plugin", fix=fix)
     return plugin

@@ -62,7 +62,8 @@ def read(meaning: Codes, counts: Counts) -> Reading:
         found.why = Why(_easiest(meaning, wanted), message=found.message)
     elif len(opened) == 1 and not opened[0][0]:
         nodes = sum([nodes for _, nodes in opened])
-        found.why = Why(reasons.UNKNOWN, message=f"{nodes} nodes pass every check, but {_SHUT}")
+        pass_ = "1 node passes" if nodes == 1 else f"{nodes} nodes pass"
+        found.why = Why(reasons.UNKNOWN, message=f"{pass_} every check, but {_SHUT}")
     else:
         found.place, check = _most(meaning, opened)
         if found.place < 0:

@@ -29,7 +29,8 @@ def of_job(session: Session, job: Job) -> Why | None:
         return job.why if not job.tasks or _too_few(job) else None
     gated = [task for task in waiting if task.gated]
     if len(gated) == len(waiting):
-        return Why(reasons.NOT_ADMITTED, "gated", message=f"{len(gated)} tasks wait behind a scheduling gate")
+        wait = "1 task waits" if len(gated) == 1 else f"{len(gated)} tasks wait"
+        return Why(reasons.NOT_ADMITTED, "gated", message=f"{wait} behind a scheduling gate")
     if not session.nodes.usable_count:
         return _no_node(len(session.nodes))
     if job.why is not None and not job.refusals:

@@ -50,3 +50,15 @@ def test_counts_of_nodes_are_two_numbers_in_csv_and_one_text_in_a_table(nodes, t
     (row,) = csv.DictReader(io.StringIO(texts["csv"]))
     assert (row["nodes"], row["total_nodes"]) == told
     assert in_table in texts["table"].split() and "TOTAL" not in texts["table"]
+
+
+def test_a_table_tells_one_of_something_as_one_and_csv_has_what_the_log_has():
+    message = "0/1 nodes take it: 1 Insufficient cpu; 1 jobs of the queue went before it, ml/a by gang"
+    helps = ("no single change makes it fit; 1 of 4 nodes come nearest and fail only: Insufficient cpu",)
+    decision = Decision(source="shadow", policy="p", session_ms=0, kind="attribution", message=message, helps=helps)
+    table, rows = io.StringIO(), io.StringIO()
+    output.render([decision], command.COLUMNS, "wide", out=table)
+    output.render([decision], command.COLUMNS, "csv", out=rows)
+    assert "1 job of the queue went before it" in table.getvalue() and "1 of 4 nodes comes nearest" in table.getvalue()
+    (row,) = csv.DictReader(io.StringIO(rows.getvalue()))
+    assert row["message"] == message

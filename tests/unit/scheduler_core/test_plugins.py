@@ -106,6 +106,15 @@ def test_a_plugin_that_cannot_be_used_is_an_error_that_says_what_to_do(install, 
     assert "acme" in raised.value.fix
 
 
+def test_a_plugin_whose_module_fails_when_it_is_imported_is_told_with_what_it_said(install, tmp_path):
+    (tmp_path / "acme_fails.py").write_text(
+        "from scheduler_core.session.plugin import Plugin\nPlugin.of_an_older_core(\n"
+    )
+    install(("broken", "acme_fails:Thing"))
+    with pytest.raises(UserError, match=r"'broken' cannot be loaded: SyntaxError: '[(]' was never closed"):
+        plugins.known()
+
+
 EVEN = Check("Even", UNSCHEDULABLE, "node(s) were even", "node_affinity", "were odd")
 
 

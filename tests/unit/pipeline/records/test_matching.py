@@ -83,6 +83,8 @@ def test_a_requirement_on_a_label_that_is_there_and_on_one_that_is_not(operator,
         ("Lt", "8", False),
         ("Gt", "-1", True),
         ("Gt", "x", False),
+        ("Lt", str(2**63 - 1), True),
+        ("Lt", str(2**63), False),
     ],
 )
 def test_gt_and_lt_compare_integers(operator, value, holds):

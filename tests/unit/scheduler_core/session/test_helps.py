@@ -291,6 +291,15 @@ def test_a_limit_of_a_parent_is_not_told_as_the_leafs():
     )
 
 
+@pytest.mark.parametrize(("gated", "said"), [(1, "1 task waits"), (2, "2 tasks wait")])
+def test_tasks_behind_a_gate_are_told_in_their_number(gated, said):
+    pods = tuple(make.pod(f"p{at}", "w", gates=("g",)) for at in range(gated))
+    facts = f.ClusterFacts(nodes=(make.node("n"),), queues=(make.queue(),), groups=(make.group("w"),), pods=pods)
+    session = scheduling.run(facts, QUOTAS["capacity"], 10**10, plugins.ALL)
+    found = next(each for each in decisions.of_session(session, "simulate") if each.reason)
+    assert found.message == f"{said} behind a scheduling gate"
+
+
 def test_nodes_that_are_all_lost_are_the_reason_and_not_a_want_of_room():
     facts = f.ClusterFacts(
         nodes=(make.node("n", ready=False),),

@@ -390,4 +390,4 @@ def test_a_node_that_was_refused_to_another_of_the_role_is_a_reason_though_it_pa
     session = scheduling.run(gang, policy, 0, plugins.ALL)
     why = session.jobs["ns/j"].refusals["2"].why
     assert not session.binds
-    assert (why.reason, why.message[:29]) == (reasons.UNKNOWN, "1 nodes pass every check, but")
+    assert (why.reason, why.message[:30]) == (reasons.UNKNOWN, "1 node passes every check, but")
