@@ -37,7 +37,10 @@ def helps(cluster: Cluster, filters: Filters, task: Task, judged: Judged, why: W
 
 
 def room(cluster: Cluster, reasons_: Reasons, task: Task, why: Why, alike: int) -> tuple[str, ...]:
-    """What is missing of a resource, on the open nodes: the places for so many tasks alike, or one that is large enough."""
+    """What is missing of a resource, on the open nodes: the places for so many tasks alike, or one that is large enough.
+
+    Nothing where there are as many places: those nodes lack something else.
+    """
     if why.reason not in _LACKS:
         return ()
     axis = cluster.session.axis
@@ -48,6 +51,8 @@ def room(cluster: Cluster, reasons_: Reasons, task: Task, why: Why, alike: int) 
         most = helps_.amount(axis, place, there.most)
         much = helps_.amount(axis, place, asked)
         return (f"no node that it may use has more than {most} {why.resource}; it asks for {much}",)
+    if there.places >= alike:
+        return ()
     amount = helps_.amount(axis, place, asked)
     places = f"{alike} places with {amount} free {why.resource} each"
     needed = places if alike > 1 else f"1 place with {amount} free {why.resource}"

@@ -150,6 +150,16 @@ def test_pods_of_one_job_need_their_places_together():
     assert found.reason == reasons.INSUFFICIENT_RESOURCE  # 15 free, 16 asked
 
 
+def test_places_are_not_counted_where_there_are_enough_of_them_and_something_else_is_short_there():
+    lean = msgspec.structs.replace(node("n2"), allocatable={"cpu": 4, "memory": "1Gi", "pods": 20})
+    asks = (f.ContainerFacts({"cpu": 2, "memory": "2Gi"}),)
+    used = [pod("x", cpu=3, on="n1"), pod("y", cpu=3, on="n3")]
+    found = explained(world([node("n1"), lean, node("n3")], [waits("a", containers=asks)], used))
+    assert (found.reason, found.resource) == (reasons.INSUFFICIENT_RESOURCE, "cpu")
+    assert not any(each.startswith("it needs") for each in found.helps)
+    assert found.helps[0].startswith("it would fit on node n")
+
+
 def test_nodes_that_have_some_free_are_not_told_of_where_there_are_none():
     full = [pod("x", gpus=8, on="n1"), pod("y", gpus=8, on="n2")]
     found = explained(world([node("n1", gpus=8), node("n2", gpus=8)], [waits("a", gpus=8)], full))
