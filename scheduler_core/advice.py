@@ -24,7 +24,7 @@ _FIRST_ANSWERS = ("gang", "conformance")
 
 def of(policy: Policy, paths: Paths) -> Iterator[Advice]:
     """Everything worth saying; `paths` are the places of the plugins, tier by tier."""
-    for advise in (_values, _sla, _reclaim, _quotas, _twice, _starving, _enqueue):
+    for advise in (_nothing, _values, _sla, _reclaim, _quotas, _twice, _starving, _enqueue):
         yield from advise(policy, paths)
 
 
@@ -42,6 +42,13 @@ def _names(policy: Policy, which: Callable[[int], bool], flag: str) -> set[str]:
         for choice in choices
         if flag in choice.enabled
     }
+
+
+def _nothing(policy: Policy, paths: Paths) -> Iterator[Advice]:
+    if not policy.actions:
+        yield ("actions",), "no action is left, so nothing is decided"
+    if not any(paths):
+        yield ("tiers",), "no plugin is left, so queues, gangs and what pods ask of nodes count for nothing"
 
 
 def _values(policy: Policy, paths: Paths) -> Iterator[Advice]:
@@ -75,12 +82,13 @@ def _sla_votes(policy: Policy, tier: int, choice: PluginChoice, place: KeyPath) 
 
 
 def _sla_time(choice: PluginChoice, place: KeyPath) -> Iterator[Advice]:
-    value = choice.arguments.get("sla-waiting-time")
-    if value is None:
+    if "sla-waiting-time" not in choice.arguments:
         return
+    value = choice.arguments["sla-waiting-time"]
     path = (*place, "arguments", "sla-waiting-time")
     if not isinstance(value, str):
-        yield path, f"is no text, so there is no global promise: write it with a unit and quotes, such as '{value}s'"
+        such = f"{value}s" if isinstance(value, int | float) and not isinstance(value, bool) else "1h"
+        yield path, f"is no text, so there is no global promise: write it with a unit and quotes, such as '{such}'"
         return
     try:
         nanos = sla.parse_duration_ns(value)

@@ -146,7 +146,12 @@ SLA = 'actions: "enqueue, allocate"\ntiers:\n- plugins:\n  - name: sla\n{more}'
     [
         ("  - name: gang\n", "jobPipelined vote changes nothing beside gang"),
         ("  - name: proportion\n", "jobEnqueued vote changes nothing beside proportion"),
-        ("    arguments: {sla-waiting-time: 3600}\n", "is no text, so there is no global promise"),
+        (
+            "    arguments: {sla-waiting-time: 3600}\n",
+            "is no text, so there is no global promise: write it with a unit and quotes, such as '3600s'",
+        ),
+        ("    arguments: {sla-waiting-time: true}\n", "such as '1h'"),
+        ("    arguments: {sla-waiting-time: }\n", "is no text"),
         ("    arguments: {sla-waiting-time: 1d}\n", "there is no global promise"),
         ("    arguments: {sla-waiting-time: '-1h'}\n", "is not above zero"),
     ],
@@ -176,6 +181,9 @@ def test_sla_below_a_plugin_that_decides_is_never_asked():
         ('actions: "allocate"\ntiers:\n- plugins:\n  - name: drf\n  - name: drf\n', "given twice"),
         ('actions: "preempt"\ntiers:\n- plugins:\n  - name: drf\n', "preempt does nothing"),
         ('actions: "allocate"\ntiers:\n- plugins:\n  - name: overcommit\n', "nobody asks it"),
+        ('actions: "allocate"\ntiers: []\n', "no plugin is left"),
+        ('actions: "allocate"\ntiers:\n- plugins:\n  - name: nodegroup\n', "no plugin is left"),
+        ('actions: "elect"\ntiers:\n- plugins:\n  - name: gang\n', "no action is left"),
     ],
 )
 def test_combinations_without_effect_are_warned_about(text, says):
@@ -188,7 +196,7 @@ def test_a_broken_policy_never_replaces_a_good_one():
     assert not current.offer('actions: "nope"\ntiers: []\n', "new.conf")
     assert current.policy is good
     assert "there is no action 'nope'" in current.problems[0]
-    assert current.offer('actions: "allocate"\ntiers: []\nx: 1\n', "new.conf")
+    assert current.offer('actions: "allocate"\ntiers: [{plugins: [{name: gang}]}]\nx: 1\n', "new.conf")
     assert current.policy.actions == ("allocate",)
     assert (len(current.warnings), current.problems) == (1, [])
 
