@@ -114,6 +114,7 @@ class Codes:
         self._bit_of_place: dict[int, int] = {}
         self.unresolvable = 1
         self._checks_of: dict[int, tuple[Check, ...]] = {}
+        self._obstacles_of: dict[int, tuple[Check, ...]] = {}
         self._reasons_of: dict[int, frozenset[str]] = {}
         self._places_of: dict[int, tuple[int, ...]] = {}
         self._readings: dict[Counts, Reading] = {}
@@ -155,9 +156,14 @@ class Codes:
 
     def obstacles(self, code: int) -> tuple[Check, ...]:
         """The checks in a code, each obstacle once: those that another of them says again are left out."""
-        failed = self.failed(code)
-        again = {check.again for check in failed if check.again}
-        return tuple([check for check in failed if check.name not in again]) if again else failed
+        found = self._obstacles_of.get(code)
+        if found is None:
+            found = self.failed(code)
+            again = {check.again for check in found if check.again}
+            if again:
+                found = tuple([check for check in found if check.name not in again])
+            self._obstacles_of[code] = found
+        return found
 
     def reasons(self, code: int) -> frozenset[str]:
         """What the checks in a code stand for."""

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from scheduler_core.model.amounts import MOST
 from scheduler_core.model.cells import Bools, Codes, Floats, Ints
 from scheduler_core.model.nodes import NodeTable
 from scheduler_core.session import codes as codes_
@@ -24,7 +25,7 @@ class Fixed:
     """What checks that do not change say of all nodes: codes, where any of them fails, and that as a rank to be added."""
 
     __slots__ = (
-        "_alloc", "_free", "_kinds", "_most_alike", "_opening", "_sets", "_when_empty", "closed", "codes", "shut",
+        "_alloc", "_free", "_kinds", "_least", "_most_alike", "_opening", "_sets", "_when_empty", "closed", "codes", "shut",
     )  # fmt: skip
 
     def __init__(self, named: Sequence[tuple[int, Bools]]) -> None:
@@ -37,6 +38,7 @@ class Fixed:
         self._when_empty: dict[tuple[int, int], int] = {}
         self._most_alike = _NOT_ASKED
         self._alloc: dict[int, Ints] = {}
+        self._least: dict[int, int] = {}
         self._free: dict[int, Ints] = {}
 
     @property
@@ -66,6 +68,13 @@ class Fixed:
         found = self._alloc.get(place)
         if found is None:
             found = self._alloc[place] = table.states.whole.cells.alloc[place].take(self.opening(table)[0])
+        return found
+
+    def least(self, table: NodeTable, place: int) -> int:
+        """How much of a resource every open node has at least."""
+        found = self._least.get(place)
+        if found is None:
+            found = self._least[place] = int(self.alloc(table, place).min(initial=MOST))
         return found
 
     def free(self, table: NodeTable, place: int) -> Ints:

@@ -237,10 +237,9 @@ def _blockers(judge: Judge, tally: Tally, alone: Sequence[Alone]) -> tuple[Block
 
 def _with(tally: Tally, codes: Sequence[int]) -> Ints:
     """The lines that have one of these codes."""
-    if len(codes) == 1:
-        found: Bools = tally.codes == np.uint64(codes[0])
-    else:
-        found = np.isin(tally.codes, np.array(codes, dtype=np.uint64))
+    found: Bools = tally.codes == np.uint64(codes[0])
+    for code in codes[1:]:
+        found |= tally.codes == np.uint64(code)
     return found.nonzero()[0]
 
 
@@ -256,14 +255,18 @@ def _rule(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
 def _shortage(judge: Judge, tally: Tally, alone: Alone, at: Ints) -> Blocker:
     """A resource of which there must be more, on those of these lines that have enough in all; or less asked for, if none has."""
     place, asked = alone.place, int(judge.cls.request.values[alone.place])
-    able = at.compress(judge.room.states.whole.cells.alloc[place].take(tally.states.take(at)) >= asked)
-    small = not len(able)
-    at = at if small else able
-    free: Ints = judge.room.states.whole.free[place].take(tally.states.take(at))
+    whole, states, nodes = judge.room.states.whole, tally.states.take(at), alone.nodes
+    small = False
+    if judge.wishes.least(judge.table, place) < asked:
+        able: Bools = whole.cells.alloc[place].take(states) >= asked
+        small = not able.any()
+        if not small:
+            at, states = at.compress(able), states.compress(able)
+            nodes = int(tally.nodes.take(at).sum())
+    free: Ints = whole.free[place].take(states)
     most: int = free.item(free.argmax())
     rows: Ints = tally.first.take(at).compress(free == most)
     row: int = rows.item(rows.argmin())
-    nodes = int(tally.nodes.take(at).sum())
     return Blocker(alone.check, nodes, place, asked - most, asked, row, small=small)
 
 

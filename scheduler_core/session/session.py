@@ -76,10 +76,7 @@ class Session:
         self.releases = 0
         self.ballots: dict[str, Ballot] = {}
         self.tried: dict[str, int] = {}
-        self.tiers: list[list[Plugin]] = [
-            [known[choice.name](choice.arguments, choice.enabled) for choice in tier if choice.name in known]
-            for tier in policy.tiers
-        ]
+        self.tiers = _plugins_of(policy, known)
         for job in snapshot.networked.values():
             topology.settle_held(self.domains, job)
         self._plugins = [plugin for tier in self.tiers for plugin in tier]
@@ -273,6 +270,14 @@ class Session:
         self._asked.clear()
         self.judges.end()
         del self.judges, self.orders, self.ready
+
+
+def _plugins_of(policy: Policy, known: Mapping[str, type[Plugin]]) -> list[list[Plugin]]:
+    """The plugins of a policy, by tier."""
+    return [
+        [known[choice.name](choice.arguments, choice.enabled) for choice in tier if choice.name in known]
+        for tier in policy.tiers
+    ]
 
 
 def _objection(asked: list[Callable[[Any], Why | None]], about: Any) -> Why | None:
