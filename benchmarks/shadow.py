@@ -30,6 +30,7 @@ from scheduler_core.foreign.cluster import Cluster
 from scheduler_core.foreign.explaining import Explaining
 from scheduler_core.foreign.world import World
 from scheduler_core.model.facts import ClusterFacts
+from scheduler_core.model.policy import Policy
 from scheduler_core.settings import Settings
 from scheduler_core.shadow import building, runner
 from scheduler_core.shadow.machine import Decider, Machine
@@ -115,6 +116,9 @@ class Anew:
 
     def __call__(self, mirror: Mirror, session_ms: int) -> Sequence[Decision]:
         return self._make()(mirror, session_ms)
+
+    def adopt(self, policy: Policy) -> None:
+        """Not asked here: the policy stays."""
 
 
 def _anew(machine: Machine) -> Machine:

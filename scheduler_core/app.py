@@ -10,7 +10,7 @@ from typing import Any
 from pipeline import faults
 from pipeline.config.load import Loaded
 from pipeline.config.places import Places
-from pipeline.errors import Transient
+from pipeline.errors import Transient, UserError
 from pipeline.log import LogOptions, LogWriter, layout, readers, sharing, steps
 from pipeline.process.loop import Loop
 from pipeline.process.stage import Check
@@ -79,6 +79,18 @@ class Scheduler:
         if self._own is not None:
             self._own.close()
 
+    def reload(self, loaded: Loaded) -> None:
+        """Reads the policy's file again; it counts from the next session on. One that cannot be used never replaces the one
+        that is in force."""
+        try:
+            policy = building.policy_of(loaded.of(Settings))
+        except UserError as error:
+            log.error("policy_refused", problems=str(error).splitlines(), now="the one of before stays in force")
+            return
+        if policy != self._policy:
+            self._policy = policy
+            log.info("policy_taken", policy=policy.name)
+
     def checks(self) -> list[Check]:
         """Alive while its loop turns; ready while the log takes its decisions."""
         return [self._loop.check(), Check("decisions", not self._trouble, self._trouble or "the log takes them")]
@@ -103,9 +115,13 @@ class Scheduler:
         """Turns until it is told to stop. After an error everything begins again from the last snapshot, by the policy of the
         start: its file may be half written by now, or gone."""
         self._await_writer(loop)
-        machine = building.machine(self._settings, self._cluster, self._policy)
+        policy = self._policy
+        machine = building.machine(self._settings, self._cluster, policy)
         with Runner(machine, self._places.records, self._places.snapshots, self._append) as runner:
             while not loop.stopping.is_set():
+                if self._policy is not None and self._policy is not policy:
+                    policy = self._policy
+                    machine.adopt(policy)
                 question = self._steps.asked
                 turn = runner.turn(_IN_STEP_S if question else BUDGET_S, self._patience_s(question))
                 self._well()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from pipeline.config import fields
 
@@ -12,7 +13,7 @@ class Settings(fields.Section):
 
     enabled: bool = True
     """Whether `up` runs it. Without it reasons come from conditions, events and counting alone."""
-    policy: Path | None = None
+    policy: Annotated[Path | None, fields.LIVE] = None
     """Policy of the pods that Volcano schedules, a `volcano-scheduler.conf` or its ConfigMap; Volcano's own without it."""
     volcano_schedulers: tuple[str, ...] = ("volcano",)
     """Names of schedulers (`schedulerName` of pods) whose pods this policy decides about."""

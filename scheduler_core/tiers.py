@@ -101,26 +101,6 @@ def default(known: Mapping[str, type[Plugin]]) -> Policy:
     return parse(DEFAULT, "default", known).policy
 
 
-class Current:
-    """The policy in force. A file that cannot be used never replaces one that could."""
-
-    def __init__(self, known: Mapping[str, type[Plugin]], policy: Policy | None = None) -> None:
-        self.known = known
-        self.policy = default(known) if policy is None else policy
-        self.warnings: list[str] = []
-        self.problems: list[str] = []
-
-    def offer(self, text: str, name: str) -> bool:
-        """Takes a new file into force if it can be used; else its `problems` are kept beside the old policy."""
-        try:
-            parsed = parse(text, name, self.known)
-        except ConfigInvalid as error:
-            self.problems = error.problems
-            return False
-        self.policy, self.warnings, self.problems = parsed.policy, parsed.warnings, []
-        return True
-
-
 def _inner(values: Mapping[str, Any]) -> str | None:
     """The file inside a ConfigMap."""
     data = values.get("data")

@@ -23,6 +23,7 @@ from pipeline.records import reasons, stored
 from pipeline.records.decisions import Decision
 from pipeline.records.envelope import DecisionRecord, FiguresRecord, Record
 from scheduler_core.cache.mirror import OTHERS, VOLCANO, Mirror
+from scheduler_core.model.policy import Policy
 from scheduler_core.shadow import records
 from scheduler_core.shadow.diverging import Diverging, Open
 from scheduler_core.shadow.figures import Book, Told
@@ -44,6 +45,10 @@ class Decider(Protocol):
 
     def __call__(self, mirror: Mirror, session_ms: int) -> Sequence[Decision]:
         """The decisions at a log second; the mirror stays as it is."""
+        ...
+
+    def adopt(self, policy: Policy) -> None:
+        """Goes by another policy of Volcano's from now on, if it goes by any."""
         ...
 
 
@@ -86,6 +91,13 @@ class Machine:
         self._diverging = Diverging()
         self._first_look_ms: int | None = None
         self._promise_ms: int | None = None
+
+    def adopt(self, policy: Policy) -> None:
+        """Decides by another policy from now on. A session is due at once: what stood by the old one is told anew or taken back."""
+        for decider in self._deciders:
+            decider.adopt(policy)
+        self._policy = policy.name
+        self._dirty = True
 
     def due(self, stamp: int) -> int | None:
         """Lets log time come to `stamp`; the second (ms) at which a session has to open before what has this stamp."""

@@ -14,6 +14,7 @@ from pipeline.records import reasons
 from pipeline.records.decisions import Decision
 from scheduler_core import foreign
 from scheduler_core.cache.mirror import OTHERS, Mirror
+from scheduler_core.model.policy import Policy
 
 
 class Others:
@@ -23,6 +24,9 @@ class Others:
 
     def __init__(self) -> None:
         self.explainer = foreign.Explainer()
+
+    def adopt(self, policy: Policy) -> None:
+        """Nothing changes: kube-scheduler's rules are always the same."""
 
     def __call__(self, mirror: Mirror, session_ms: int) -> list[Decision]:
         return list(self._decide(mirror, session_ms))

@@ -52,6 +52,10 @@ class Volcano:
         found += (each for each in self._alone(mirror, session_ms) if each.job and each.job.uid not in told)
         return found
 
+    def adopt(self, policy: Policy) -> None:
+        """Sessions that open from now on are of this policy."""
+        self.policy = policy
+
     def opened(self, mirror: Mirror, session_ms: int) -> Session:
         """A session on what the mirror knows, before anything is decided in it; it is over when the next one opens."""
         taken = self.following.snapshot(mirror)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from pipeline.config import load
 from pipeline.config.places import Places
 from pipeline.errors import Transient, UserError
 from pipeline.log import LogOptions, LogReader, LogWriter, Position, layout, readers, steps
+from pipeline.process.stage import Reloads
 from pipeline.records import codec
 from pipeline.records.envelope import DecisionRecord
-from scheduler_core import app
+from pipeline.telemetry.event import ROOT
+from scheduler_core import app, tiers
 from scheduler_core.settings import Settings
 from scheduler_core.shadow.runner import Turn
 from tests.support.cluster import poll
@@ -47,6 +50,16 @@ def decided(log: Path) -> list[str]:
     with LogReader(log, "test") as reader:
         lines = [codec.decode(entry.line) for entry in reader.read().entries]
     return [each.data.kind for each in lines if isinstance(each, DecisionRecord)]
+
+
+def reasons_told(log: Path) -> list[str]:
+    """Why the gang waits, as often as it was told."""
+    with LogReader(log, "test") as reader:
+        lines = [codec.decode(entry.line) for entry in reader.read().entries]
+    told = [each.data for each in lines if isinstance(each, DecisionRecord)]
+    return [
+        str(each.reason) for each in told if each.kind in ("attribution", "enqueue") and not each.task and each.reason
+    ]
 
 
 def test_it_appends_to_the_log_that_its_process_writes(tmp_path):
@@ -184,6 +197,35 @@ def test_a_policy_whose_file_is_gone_later_stays_in_force_also_after_trouble_wit
         poll("it has decided", lambda: refused.is_set() and "close" in decided(log))
         assert [check.ok for check in stage.checks()] == [True, True]
         stage.stop(60.0)
+
+
+def test_a_reload_takes_a_new_policy_and_a_broken_file_never_replaces_a_good_one(tmp_path, caplog):
+    log, policy = tmp_path / "spool" / "records", tmp_path / "policy.conf"
+    policy.write_text('actions: "allocate"\ntiers: [{plugins: [{name: gang}, {name: predicates}]}]\n')
+    settings = loaded(tmp_path, **{"scheduler.policy": str(policy)})
+    with LogWriter(log, options=OPTIONS) as writer, caplog.at_level("INFO", logger=f"{ROOT}.scheduler_core.app"):
+        fill(writer)
+        stage = app.stage(settings)
+        assert isinstance(stage, Reloads)
+        stage.start()
+        poll("the first policy has said why", lambda: reasons_told(log) == ["insufficient_resource"])
+        policy.write_text("actions: nothing\ntiers: []\n")
+        stage.reload(settings)
+        policy.unlink()
+        stage.reload(settings)
+        policy.write_text(tiers.DEFAULT)
+        stage.reload(settings)
+        seconds = itertools.count(10)
+
+        def told_anew() -> bool:
+            writer.tick(BEGIN + next(seconds) * 1000)  # log time goes on
+            writer.sync()
+            return reasons_told(log)[1:] == ["queue_limit"]
+
+        poll("the new policy has said why", told_anew)
+        stage.stop(60.0)
+    assert [each.msg["event"] for each in caplog.records] == ["policy_refused", "policy_refused", "policy_taken"]
+    assert "no action 'nothing'" in str(caplog.records[0].msg)
 
 
 def test_a_session_of_minutes_is_slow_and_not_dead(tmp_path, monkeypatch):

@@ -190,17 +190,6 @@ def test_combinations_without_effect_are_warned_about(text, says):
     assert says in "\n".join(parsed(text).warnings)
 
 
-def test_a_broken_policy_never_replaces_a_good_one():
-    current = tiers.Current(plugins.ALL)
-    good = current.policy
-    assert not current.offer('actions: "nope"\ntiers: []\n', "new.conf")
-    assert current.policy is good
-    assert "there is no action 'nope'" in current.problems[0]
-    assert current.offer('actions: "allocate"\ntiers: [{plugins: [{name: gang}]}]\nx: 1\n', "new.conf")
-    assert current.policy.actions == ("allocate",)
-    assert (len(current.warnings), current.problems) == (1, [])
-
-
 PASTED = """\
 # comment of the chart
 actions: "enqueue, allocate, backfill, preempt, reclaim"
@@ -254,15 +243,11 @@ def test_a_whole_file_of_volcano_is_pasted_unchanged_in_either_spelling():
     ]
 
 
-def test_no_broken_file_of_many_ever_replaces_a_good_policy():
-    current = tiers.Current(plugins.ALL)
-    good = current.policy
-    for cut in range(0, len(PASTED), 29):
-        if not current.offer(PASTED[:cut] + "\t[", "new.conf"):
-            assert current.policy is good
-            assert current.problems
-    assert current.offer(PASTED, "new.conf")
-    assert current.problems == []
+@pytest.mark.parametrize("cut", range(0, len(PASTED), 29))
+def test_a_file_that_is_cut_off_inside_is_an_error_that_says_where(cut):
+    with pytest.raises(ConfigInvalid) as error:
+        parsed(PASTED[:cut] + "\t[")
+    assert error.value.problems and "policy.conf" in error.value.problems[0]
 
 
 def test_a_policy_nested_too_deeply_is_said_to_be_so():
