@@ -112,8 +112,8 @@ class Scheduler:
             loop.beat()
 
     def _turns(self, loop: Loop) -> None:
-        """Turns until it is told to stop. After an error everything begins again from the last snapshot, by the policy of the
-        start: its file may be half written by now, or gone."""
+        """Turns until it is told to stop. After an error everything begins again from the last snapshot, by the policy in force:
+        its file may be half written by now, or gone."""
         self._await_writer(loop)
         policy = self._policy
         machine = building.machine(self._settings, self._cluster, policy)

@@ -26,12 +26,11 @@ class LabelColumns:
         self._columns: dict[str, tuple[Ints, list[str]]] = {}
         self._wanted: dict[bytes, Bools] = {}
         self._unwanted: dict[bytes, Bools] = {}
-        self._unwelcome: dict[bytes, Bools] = {}
-        self._unwelcome_further: dict[bytes, Bools] = {}
-        self._hard = _Distinct([node.taints for node in traits])
-        self._further = _Distinct(
-            [_further(*each) for each in zip(traits, usable.tolist(), cordoned.tolist(), strict=True)]
-        )
+        self._unwelcome: dict[tuple[bool, bytes], Bools] = {}
+        hard = [node.taints for node in traits]
+        further = [_further(*each) for each in zip(traits, usable.tolist(), cordoned.tolist(), strict=True)]
+        self._hard = _Distinct(hard)
+        self._further = self._hard if further == hard else _Distinct(further)
         self._soft = _Distinct(soft)
 
     def column(self, key: str) -> tuple[Ints, list[str]]:
@@ -106,11 +105,10 @@ class LabelColumns:
     def unwelcome(self, wants: Wants, *, further: bool) -> Bools:
         """Rows with a hard taint that is not tolerated; the same array for equal wishes. `further`: one beyond those that
         only repeat that the node is cordoned or not ready."""
-        known = self._unwelcome_further if further else self._unwelcome
-        found = known.get(wants.key)
+        found = self._unwelcome.get((further, wants.key))
         if found is None:
             taints = self._further if further else self._hard
-            found = known[wants.key] = taints.untolerated(wants.tolerations) > 0
+            found = self._unwelcome[further, wants.key] = taints.untolerated(wants.tolerations) > 0
         return found
 
     def soft_untolerated(self, tolerations: Sequence[Toleration]) -> Ints:

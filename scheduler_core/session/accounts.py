@@ -21,8 +21,9 @@ Values = tuple[list[float], list[float], list[float], list[float]]
 class Account:
     """What one queue (and in a tree all below it) holds and waits for. `order` is its place among queues while its share stays.
 
-    `room` is what it may have at most but for its own capability, `real_capability` the same with it. `line` is the account and all above it, the root last, once the path is settled. `touched` says whether a session has
-    charged it since it was opened.
+    `room` is what it may have at most but for its own capability, `real_capability` the same with it. `line` is the account
+    and all above it, the root last, once the path is settled. `touched` says whether a session has charged it since it was
+    opened.
     """
 
     __slots__ = (

@@ -64,13 +64,13 @@ class Judges:
         self.evicts = not _SPARING.issuperset(session.policy.actions)
         self._by_class: dict[int, Judge] = {}
         self._rooms: dict[int, Room] = {}
-        self.looking = list(zip(_flat(session, "looks_elsewhere"), _flat(session, "table_filters"), strict=True))
-        self.comparing = list(zip(_flat(session, "compares"), _flat(session, "table_score"), strict=True))
-        self.all_scores = _flat(session, "table_score")
-        self.plain = not any(_flat(session, "best_node"))
-        self.row_filters = _flat(session, "row_filters")
-        self.row_scores = _flat(session, "row_scores")
-        self._fixed_filters = _flat(session, "fixed_filters")
+        self.looking = list(zip(session.flat("looks_elsewhere"), session.flat("table_filters"), strict=True))
+        self.comparing = list(zip(session.flat("compares"), session.flat("table_score"), strict=True))
+        self.all_scores = session.flat("table_score")
+        self.plain = not any(session.flat("best_node"))
+        self.row_filters = session.flat("row_filters")
+        self.row_scores = session.flat("row_scores")
+        self._fixed_filters = session.flat("fixed_filters")
         self._closed = session.nodes.closed
         self._fixed: dict[tuple[tuple[int, int], ...], Fixed] = {}
         self._masks: dict[int, Bools] = {}
@@ -544,10 +544,6 @@ def _longer(ranks: Floats, size: int) -> Floats:
     found = np.full(size, NO_RANK)
     found[: len(ranks)] = ranks
     return found
-
-
-def _flat(session: Session, method: str) -> list[Callable[..., Any]]:
-    return session.flat(method)
 
 
 def _owner(ask: Callable[..., Any]) -> Plugin:

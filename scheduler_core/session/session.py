@@ -50,8 +50,7 @@ class Kept:
 class Session:
     """See above. `now_ns` is the one time of the session, nanoseconds since 1970.
 
-    `ballots` and `tried` remember, by job, the vote on its entry
-    and its place in the order in which allocate took jobs.
+    `ballots` and `tried` remember, by job, the vote on its entry and its place in the order in which allocate took jobs.
     """
 
     __deletable__ = ("judges", "orders", "ready")  # compiled classes have to say so
